@@ -1,9 +1,7 @@
 /* See aside.h. */
 #include "kafka/aside.h"
 
-#include <endian.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "codec/codec.h"
 #include "kafka/internal.h"
@@ -12,23 +10,20 @@ enum { KEY_BYTES = 1 + sizeof(uint64_t) };
 
 static struct sp_view key_of(uint64_t number, char key[KEY_BYTES])
 {
-    number = htobe64(number);
     key[0] = 'W';
-    memcpy(key + 1, &number, sizeof number);
+    sp_put_big_endian(key + 1, number, sizeof number);
     return sp_view(key, KEY_BYTES);
 }
 
 static bool on_row(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sp_aside *a = arg;
-    uint64_t number;
     (void)value;
     if (key.len != KEY_BYTES || a->count == SP_ASIDE_MOST) {
         a->count = SP_ASIDE_MOST + 1;
         return false;
     }
-    memcpy(&number, key.data + 1, sizeof number);
-    a->numbers[a->count++] = be64toh(number);
+    a->numbers[a->count++] = sp_get_big_endian(key.data + 1, sizeof(uint64_t));
     return true;
 }
 

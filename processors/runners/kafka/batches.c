@@ -1,8 +1,6 @@
 /* See batches.h. */
 #include "kafka/batches.h"
 
-#include <endian.h>
-
 enum {
     AT_LENGTH = 8,
     AT_MAGIC = 16,
@@ -16,25 +14,14 @@ enum {
 enum { MAGIC = 2, COMPRESSION = 7, TRANSACTIONAL = 16, CONTROL = 32 };
 enum { CONTROL_KEY_BYTES = 4, ABORT = 0 };
 
-static uint16_t u16_at(struct sp_view v, size_t at)
-{
-    uint16_t x;
-    memcpy(&x, v.data + at, sizeof x);
-    return be16toh(x);
-}
-
 static uint32_t u32_at(struct sp_view v, size_t at)
 {
-    uint32_t x;
-    memcpy(&x, v.data + at, sizeof x);
-    return be32toh(x);
+    return (uint32_t)sp_get_big_endian(v.data + at, sizeof(uint32_t));
 }
 
 static int64_t i64_at(struct sp_view v, size_t at)
 {
-    uint64_t x;
-    memcpy(&x, v.data + at, sizeof x);
-    return (int64_t)be64toh(x);
+    return (int64_t)sp_get_big_endian(v.data + at, sizeof(int64_t));
 }
 
 /* The first batch; empty if it is cut, or cannot be one. */
@@ -149,7 +136,7 @@ static bool read_control(struct sp_batches *r, int64_t producer, int64_t last)
     struct sp_changelog_record marker;
     if (!take_record(r, &marker) || marker.key.len < CONTROL_KEY_BYTES)
         return false;
-    if (u16_at(marker.key, 2) == ABORT)
+    if (sp_get_big_endian(marker.key.data + 2, sizeof(uint16_t)) == ABORT)
         note_abort(r, producer, last);
     return true;
 }
@@ -160,7 +147,7 @@ static bool begin_batch(struct sp_batches *r)
     struct sp_view batch = first_batch(r->left);
     if (batch.len == 0)
         return false;
-    uint16_t attributes = u16_at(batch, AT_ATTRIBUTES);
+    uint16_t attributes = (uint16_t)sp_get_big_endian(batch.data + AT_ATTRIBUTES, sizeof(uint16_t));
     int64_t producer = i64_at(batch, AT_PRODUCER), last = last_of(batch);
     r->strange = batch.data[AT_MAGIC] != MAGIC || attributes & COMPRESSION || last < r->next;
     if (r->strange)

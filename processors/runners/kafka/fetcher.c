@@ -2,7 +2,6 @@
  */
 #include "kafka/fetcher.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -30,6 +29,7 @@ struct sp_fetcher {
     int32_t wait_ms;
     int32_t asked; /* the number of the last request */
     int64_t offset;
+    struct sp_buf request;
     char *bytes;
     size_t cap;
     struct sp_aborted aborted[ABORTED_MOST];
@@ -147,46 +147,23 @@ void sp_fetcher_close(struct sp_fetcher *f)
     if (!f)
         return;
     close(f->fd);
+    sp_buf_done(&f->request);
     sp_free(f->bytes);
     sp_free(f);
 }
 
 /* ---- the request ---- */
 
-struct request {
-    char bytes[2 * NAME_MAX_BYTES + 128];
-    size_t len;
-};
-
-static void put(struct request *r, const void *data, size_t len)
-{
-    memcpy(r->bytes + r->len, data, len);
-    r->len += len;
-}
-
-static void put_i16(struct request *r, int16_t x)
-{
-    uint16_t big = htobe16((uint16_t)x);
-    put(r, &big, sizeof big);
-}
-
-static void put_i32(struct request *r, int32_t x)
-{
-    uint32_t big = htobe32((uint32_t)x);
-    put(r, &big, sizeof big);
-}
-
-static void put_i64(struct request *r, int64_t x)
-{
-    uint64_t big = htobe64((uint64_t)x);
-    put(r, &big, sizeof big);
-}
-
-static void put_text(struct request *r, const char *text)
+static void put_text(struct sp_buf *r, const char *text)
 {
     size_t len = strlen(text);
-    put_i16(r, (int16_t)len);
-    put(r, text, len);
+    sp_buf_put_big_endian(r, len, sizeof(uint16_t));
+    sp_buf_put(r, text, len);
+}
+
+static void put_i32(struct sp_buf *r, int32_t x)
+{
+    sp_buf_put_big_endian(r, (uint32_t)x, sizeof x);
 }
 
 static bool send_all(int fd, const char *bytes, size_t len)
@@ -203,26 +180,27 @@ static bool send_all(int fd, const char *bytes, size_t len)
 
 bool sp_fetcher_ask(struct sp_fetcher *f, int64_t offset)
 {
-    struct request r = {.len = sizeof(uint32_t)};
-    put_i16(&r, API_FETCH);
-    put_i16(&r, VERSION);
-    put_i32(&r, ++f->asked);
-    put_text(&r, f->client);
-    put_i32(&r, NO_REPLICA);
-    put_i32(&r, f->wait_ms);
-    put_i32(&r, LEAST_BYTES);
-    put_i32(&r, f->most_bytes); /* in all */
-    put(&r, &(char){READ_COMMITTED}, 1);
-    put_i32(&r, 1); /* topic */
-    put_text(&r, f->topic);
-    put_i32(&r, 1); /* partition */
-    put_i32(&r, f->partition);
-    put_i64(&r, offset);
-    put_i32(&r, f->most_bytes); /* of this partition */
-    uint32_t len = htobe32((uint32_t)(r.len - sizeof len));
-    memcpy(r.bytes, &len, sizeof len);
+    struct sp_buf *r = &f->request;
+    sp_buf_reset(r);
+    put_i32(r, 0); /* the length of the rest */
+    sp_buf_put_big_endian(r, API_FETCH, sizeof(uint16_t));
+    sp_buf_put_big_endian(r, VERSION, sizeof(uint16_t));
+    put_i32(r, ++f->asked);
+    put_text(r, f->client);
+    put_i32(r, NO_REPLICA);
+    put_i32(r, f->wait_ms);
+    put_i32(r, LEAST_BYTES);
+    put_i32(r, f->most_bytes); /* in all */
+    sp_buf_put_u8(r, READ_COMMITTED);
+    put_i32(r, 1); /* topic */
+    put_text(r, f->topic);
+    put_i32(r, 1); /* partition */
+    put_i32(r, f->partition);
+    sp_buf_put_big_endian(r, (uint64_t)offset, sizeof offset);
+    put_i32(r, f->most_bytes); /* of this partition */
+    sp_put_big_endian(r->data, r->len - sizeof(uint32_t), sizeof(uint32_t));
     f->offset = offset;
-    return send_all(f->fd, r.bytes, r.len);
+    return send_all(f->fd, r->data, r->len);
 }
 
 /* ---- the response ---- */
@@ -241,21 +219,17 @@ static bool receive(int fd, char *bytes, size_t len)
 
 static int16_t read_i16(struct sp_reader *r)
 {
-    struct sp_view v = sp_read_bytes(r, sizeof(uint16_t));
-    uint16_t x = 0;
-    if (v.len)
-        memcpy(&x, v.data, sizeof x);
-    return (int16_t)be16toh(x);
+    return (int16_t)sp_read_big_endian(r, sizeof(int16_t));
 }
 
 static int32_t read_i32(struct sp_reader *r)
 {
-    return (int32_t)be32toh(sp_read_u32(r));
+    return (int32_t)sp_read_big_endian(r, sizeof(int32_t));
 }
 
 static int64_t read_i64(struct sp_reader *r)
 {
-    return (int64_t)be64toh(sp_read_u64(r));
+    return (int64_t)sp_read_big_endian(r, sizeof(int64_t));
 }
 
 static bool read_aborted(struct sp_fetcher *f, struct sp_reader *r, int32_t count)
@@ -307,10 +281,10 @@ static void make_room(struct sp_fetcher *f, size_t len)
 
 bool sp_fetcher_take(struct sp_fetcher *f, struct sp_batches *ret_batches)
 {
-    uint32_t len;
-    if (!receive(f->fd, (char *)&len, sizeof len))
+    char head[sizeof(uint32_t)];
+    if (!receive(f->fd, head, sizeof head))
         return false;
-    len = be32toh(len);
+    uint32_t len = (uint32_t)sp_get_big_endian(head, sizeof head);
     if (len > RESPONSE_MOST)
         return false;
     make_room(f, len);
