@@ -146,8 +146,8 @@ static void on_status(struct watch *w, struct sp_view key, struct sp_view value)
     sp_shadow_status(w->shadow, &e);
 }
 
-/* Who makes one of the topics again makes all of them again, and another one may have grown longer
- * than it was. What is read too much is not judged. */
+/* Topics are deleted and made again together, and another one of them may have grown longer than it
+ * was, so one is enough. What is read too much is not judged. */
 static enum sp_err check(struct watch *w, const char *topic, const int64_t *read,
                          const int64_t *ends, int32_t partitions)
 {

@@ -42,25 +42,25 @@ static bool covers(struct cover *c, uint32_t winner, uint32_t member, double *re
 static uint32_t candidates(struct cover *c, uint32_t member, const uint32_t **ret_numbers)
 {
     if (c->indexed)
-        return (uint32_t)sp_finder_find(c->options->lookup, c->signatures[member], ret_numbers);
+        return (uint32_t)sp_finder_find(c->options->finder, c->signatures[member], ret_numbers);
     *ret_numbers = c->all;
     return c->winner_count;
 }
 
 static enum sp_err add_winner(struct cover *c, uint32_t member)
 {
-    struct sp_finder *lookup = c->options->lookup;
+    struct sp_finder *finder = c->options->finder;
     c->winners[c->winner_count++] = member;
     if (c->winner_count == FEW + 1) {
-        enum sp_err err = sp_finder_begin(lookup, c->signatures, c->count);
+        enum sp_err err = sp_finder_begin(finder, c->signatures, c->count);
         if (err != SP_OK)
             return err;
         c->indexed = true;
         for (uint32_t w = 0; w < FEW; w++)
-            sp_finder_add(lookup, c->signatures[c->winners[w]]);
+            sp_finder_add(finder, c->signatures[c->winners[w]]);
     }
     if (c->indexed)
-        sp_finder_add(lookup, c->signatures[member]);
+        sp_finder_add(finder, c->signatures[member]);
     return SP_OK;
 }
 

@@ -1,6 +1,6 @@
-/* Who wins in a component, by the definition and from scratch: members in rank order, each covered
- * by the first winner that it is similar to and that the relation allows. `run --verify` and
- * `evaluate` hold the incremental system against it. */
+/* The winners of a component, by the definition and from scratch: members in rank order, each
+ * covered by the first winner that it is similar to and that the relation allows. `run --verify`
+ * and `evaluate` hold the incremental system against it. */
 #ifndef SP_LOCAL_COVERED_H
 #define SP_LOCAL_COVERED_H
 
@@ -12,7 +12,7 @@ struct sp_covered_options {
     const struct sp_similarity_options *similarity;
     struct sp_signature *const *signatures;
     /* Over the signatures; what it had before is lost. */
-    struct sp_finder *lookup;
+    struct sp_finder *finder;
     /* Whether the winner may represent the loser (both numbers of members); NULL: always. Winners
      * that others can replace are then dropped, from the last on. */
     bool (*allows)(void *arg, uint32_t loser, uint32_t winner);

@@ -48,7 +48,7 @@ struct verify {
     uint32_t *set;           /* union-find over nodes */
     uint32_t *content_nodes; /* any node with that content */
     bool groups_only;
-    struct sp_finder *lookup;
+    struct sp_finder *finder;
     uint64_t differences;
     uint64_t compared;
 };
@@ -232,7 +232,7 @@ static enum sp_err find_winners(struct verify *x, struct node *const *members, s
     double *similarity = sp_alloc((count + 1) * sizeof *similarity);
     const struct sp_covered_options options = {.similarity = x->similarity,
                                                .signatures = x->contents,
-                                               .lookup = x->lookup,
+                                               .finder = x->finder,
                                                .allows = x->relation ? allows : NULL,
                                                .arg = &r};
     for (size_t i = 0; i < count; i++)
@@ -311,7 +311,7 @@ static enum sp_err compare_all(struct verify *x)
     struct sp_map groups = {0};
     sorting = x;
     qsort(order, x->node_count, sizeof *order, by_component_and_rank);
-    x->lookup = sp_finder_new(x->similarity, x->contents, x->content_count);
+    x->finder = sp_finder_new(x->similarity, x->contents, x->content_count);
     for (size_t from = 0, to; from < x->node_count && err == SP_OK; from = to) {
         uint32_t component = find(x, order[from]->number);
         for (to = from; to < x->node_count && find(x, order[to]->number) == component;)
@@ -324,7 +324,7 @@ static enum sp_err compare_all(struct verify *x)
     for (size_t i = 0; i < groups.cap; i++)
         sp_free(groups.cells[i].object);
     sp_map_done(&groups);
-    sp_finder_free(x->lookup);
+    sp_finder_free(x->finder);
     sp_free(order);
     return err;
 }

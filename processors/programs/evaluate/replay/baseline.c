@@ -114,9 +114,9 @@ static enum sp_err cover_all(const struct work *w, const struct sp_similarity_op
 {
     const struct sp_crawl *t = w->crawl;
     uint32_t *order = sp_alloc((w->b->alive + 1) * sizeof *order);
-    struct sp_finder *lookup = sp_finder_new(o, t->contents, t->content_count);
+    struct sp_finder *finder = sp_finder_new(o, t->contents, t->content_count);
     const struct sp_covered_options options = {
-        .similarity = o, .signatures = t->contents, .lookup = lookup};
+        .similarity = o, .signatures = t->contents, .finder = finder};
     enum sp_err err = SP_OK;
     size_t count = 0;
     for (uint32_t p = 0; p < t->page_count; p++) {
@@ -131,7 +131,7 @@ static enum sp_err cover_all(const struct work *w, const struct sp_similarity_op
             to++;
         err = cover(w, &options, order + from, (uint32_t)(to - from));
     }
-    sp_finder_free(lookup);
+    sp_finder_free(finder);
     sp_free(order);
     return err;
 }
