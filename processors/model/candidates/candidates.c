@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "candidates/postings.h"
 
 /* Postings in one sp_postings_add_many: about 128 for each of the 4,096 shards. */
@@ -117,12 +118,6 @@ static int by_length(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Counts the list's slots; returns the number of slots met so far. */
 static size_t walk(struct sp_candidates *c, struct sp_posting_list list, size_t met)
 {
@@ -165,7 +160,7 @@ size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_
             c->met[kept++] = slot;
         c->seen[slot] = 0;
     }
-    qsort(c->met, kept, sizeof *c->met, by_number);
+    qsort(c->met, kept, sizeof *c->met, sp_by_u32);
     *ret_slots = c->met;
     return kept;
 }

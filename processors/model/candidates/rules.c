@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/order.h"
 #include "candidates/candidates.h"
 
 static const double MISS_MAX = 1e-6;
@@ -104,12 +105,6 @@ static uint64_t block(uint64_t x, unsigned width, uint32_t blocks, uint32_t i)
     return x >> from & low_bits(to - from);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* If fewer than `blocks` bits differ, one block of the first cut is equal; when the other bits are
  * cut again, one of those blocks is equal as well. This pair of blocks is a key of both. */
 static uint32_t simhash_keys(uint64_t bits, uint32_t blocks, uint32_t *ret_keys)
@@ -127,7 +122,7 @@ static uint32_t simhash_keys(uint64_t bits, uint32_t blocks, uint32_t *ret_keys)
                 (uint32_t)(sp_mix64(sp_mix64(sp_mix64(place + 1) + first) + second) >> 32);
         }
     }
-    qsort(ret_keys, count, sizeof *ret_keys, by_number);
+    qsort(ret_keys, count, sizeof *ret_keys, sp_by_u32);
     return count;
 }
 

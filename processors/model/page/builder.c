@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "page/features.h"
 #include "page/shingles.h"
 
@@ -256,18 +257,12 @@ static struct sp_signature *finish_terms(struct sp_builder *b)
     return s;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The set of sentences: sorted, each once, the smallest kept. */
 static struct sp_signature *finish_sentence_set(struct sp_builder *b)
 {
     uint32_t total = 0;
     if (b->sentence_count)
-        qsort(b->sentences, b->sentence_count, sizeof *b->sentences, by_value);
+        qsort(b->sentences, b->sentence_count, sizeof *b->sentences, sp_by_u32);
     for (uint32_t i = 0; i < b->sentence_count; i++)
         if (i == 0 || b->sentences[i] != b->sentences[total - 1])
             b->sentences[total++] = b->sentences[i];

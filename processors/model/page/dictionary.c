@@ -6,12 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
+#include "base/order.h"
 
 static bool well_formed(uint32_t dims, const uint32_t *sorted, size_t count)
 {
@@ -40,7 +35,7 @@ enum sp_err sp_dictionary_init(uint32_t dims, const uint32_t *entries, size_t co
     d.words = sp_alloc(count * sizeof *entries + 1);
     if (count > 0) {
         memcpy(d.words, entries, count * sizeof *entries);
-        qsort(d.words, count, sizeof *d.words, by_value);
+        qsort(d.words, count, sizeof *d.words, sp_by_u32);
     }
     if (!well_formed(dims, d.words, count)) {
         sp_free(d.words);

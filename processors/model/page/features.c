@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/order.h"
 #include "page/method.h"
 
 /* sums[i] += bit i of h ? weight : -weight */
@@ -24,17 +25,11 @@ static uint64_t positive(const int32_t sums[64])
     return bits;
 }
 
-static int by_word(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 size_t sp_features_terms(uint64_t *words, size_t count, struct sp_term *ret_terms)
 {
     size_t terms = 0;
     if (count)
-        qsort(words, count, sizeof *words, by_word);
+        qsort(words, count, sizeof *words, sp_by_u64);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || words[i] != words[i - 1])
             ret_terms[terms++] = (struct sp_term){words[i], 0};
@@ -64,12 +59,6 @@ void sp_features_signs(const struct sp_term *terms, size_t count, uint32_t *ret_
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 size_t sp_features_minima(uint32_t *sentences, size_t count, uint32_t *ret_minima)
 {
     unsigned taken[SP_MINIMA_BUCKETS] = {0};
@@ -77,7 +66,7 @@ size_t sp_features_minima(uint32_t *sentences, size_t count, uint32_t *ret_minim
     uint32_t last = 0, occurrence = 0;
     if (count == 0)
         return 0;
-    qsort(sentences, count, sizeof *sentences, by_value);
+    qsort(sentences, count, sizeof *sentences, sp_by_u32);
     for (size_t i = 0; i < count; i++) {
         uint32_t sentence = sentences[i];
         occurrence = i > 0 && sentence == last ? occurrence + 1 : 0;
@@ -85,7 +74,7 @@ size_t sp_features_minima(uint32_t *sentences, size_t count, uint32_t *ret_minim
         if (occurrence)
             sentences[i] = (uint32_t)(sp_mix64((uint64_t)occurrence << 32 | sentence) >> 32);
     }
-    qsort(sentences, count, sizeof *sentences, by_value);
+    qsort(sentences, count, sizeof *sentences, sp_by_u32);
     for (size_t i = 0; i < count; i++)
         if (taken[sentences[i] % SP_MINIMA_BUCKETS]++ < SP_MINIMA_EACH)
             ret_minima[minima++] = sentences[i];

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/order.h"
 
 static const uint64_t position[SP_SHINGLE_WORDS] = {
     0x9e3779b97f4a7c15ull, 0xc2b2ae3d27d4eb4full, 0x165667b19e3779f9ull,
@@ -177,12 +178,6 @@ size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t
     return kept;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Returns false if it gave up because the keys are not uniform. */
 static bool insertion_sort(uint32_t *keys, size_t count)
 {
@@ -274,7 +269,7 @@ void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count)
         scratch[ends[shingles[i] >> shift]++] = shingles[i];
     memcpy(shingles, scratch, count * sizeof *shingles);
     if (!sort_within(shingles, count, fullest))
-        qsort(shingles, count, sizeof *shingles, by_value);
+        qsort(shingles, count, sizeof *shingles, sp_by_u32);
 }
 
 /* Takes out the second and later occurrences, gives them new hashes, and merges them back. */

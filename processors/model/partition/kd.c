@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "partition/train_parts.h"
 #include "partition/tree.h"
 
@@ -61,12 +62,6 @@ struct choice {
     double score;
 };
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static size_t count_below(const uint32_t *sorted, size_t count, uint64_t cut)
 {
     size_t lo = 0;
@@ -88,7 +83,7 @@ static int find_candidates(struct kd *k, const struct part *p, int axis, struct 
     uint32_t step = (p->cells + CUTS - 2) / CUTS;
     for (size_t i = 0; i < p->count; i++)
         k->sorted[i] = p->points[i].at[axis];
-    qsort(k->sorted, p->count, sizeof *k->sorted, by_value);
+    qsort(k->sorted, p->count, sizeof *k->sorted, sp_by_u32);
     for (uint32_t left = step; left < p->cells; left += step) {
         size_t want = (size_t)((double)p->count * left / p->cells + 0.5);
         uint32_t value = k->sorted[want < p->count ? want : p->count - 1];

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 
 enum {
     UNIT = 65536,
@@ -27,17 +28,11 @@ enum {
 
 /* ---- bags ---- */
 
-static int by_word(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 struct sp_bag *sp_bag_new(uint64_t *words, size_t count)
 {
     size_t pairs = 0;
     if (count > 0)
-        qsort(words, count, sizeof *words, by_word);
+        qsort(words, count, sizeof *words, sp_by_u64);
     for (size_t i = 0; i < count; i++)
         pairs += i == 0 || words[i] >> 34 != words[i - 1] >> 34;
     struct sp_bag *bag = sp_alloc(sizeof *bag + 2 * pairs * sizeof *bag->words);

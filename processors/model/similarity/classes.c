@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 
 static int by_content(const void *a, const void *b)
 {
@@ -22,35 +23,22 @@ static bool same_content(const struct sp_class_page *a, const struct sp_class_pa
            sp_id_eq(a->signature->content_hash, b->signature->content_hash);
 }
 
-struct sized {
-    uint32_t size;
-    uint32_t start;
-};
-
-static int by_size(const void *a, const void *b)
-{
-    const struct sized *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    return x->start < y->start ? -1 : x->start > y->start;
-}
-
 void sp_classes_make(struct sp_signature *const *signatures, size_t count,
                      struct sp_classes *ret_classes)
 {
     struct sp_classes c = {.page_count = count};
-    struct sized *order = sp_alloc((count + 1) * sizeof *order);
+    uint64_t *order = sp_alloc((count + 1) * sizeof *order); /* size and start of each class */
     c.sorted = sp_alloc((count + 1) * sizeof *c.sorted);
     for (size_t i = 0; i < count; i++)
         c.sorted[i] = (struct sp_class_page){signatures[i], i};
     qsort(c.sorted, count, sizeof *c.sorted, by_content);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || !same_content(&c.sorted[i - 1], &c.sorted[i]))
-            order[c.count++] = (struct sized){c.sorted[i].signature->shingle_count, (uint32_t)i};
-    qsort(order, c.count, sizeof *order, by_size);
+            order[c.count++] = (uint64_t)c.sorted[i].signature->shingle_count << 32 | i;
+    qsort(order, c.count, sizeof *order, sp_by_u64);
     c.firsts = sp_alloc((c.count + 1) * sizeof *c.firsts);
     for (size_t i = 0; i < c.count; i++)
-        c.firsts[i] = order[i].start;
+        c.firsts[i] = (uint32_t)order[i];
     sp_free(order);
     *ret_classes = c;
 }

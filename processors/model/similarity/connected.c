@@ -1,11 +1,11 @@
 /* See connected.h. One page stands for each content. If F implies a Jaccard similarity, its keys
  * are its prefix, as in join.c; else those of the candidate rule.
  *
- *   1  Pages enter the index in order of size. Each is compared with a few of those that entered
- *      before and share one of its rarest keys, and with the hubs of their components. This
- * connects most of what is connected. 2  Each page looks up its keys again. Each posting knows the
- * next one in its list whose page was in another component after step 1, so what is connected with
- * the page is passed over.
+ *   step 1   Pages enter the index in order of size. Each is compared with a few of those that
+ *            entered before and share one of its rarest keys, and with the hubs of their
+ * components. This connects most of what is connected. step 2   Each page looks up its keys again.
+ * Each posting knows the next one in its list whose page was in another component after step 1, so
+ * what is connected with the page is passed over.
  *
  * Why a key of a pair has a place: order the shingles of all pages by how rare they are. Let the
  * first one that x and y share be at place p of x. Then x has n - p shingles from there on, so they
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "candidates/candidates.h"
 #include "similarity/classes.h"
 #include "similarity/prefix.h"
@@ -88,12 +89,6 @@ static void try_component(struct work *w, uint32_t x, uint32_t y)
 
 /* ---- keys ---- */
 
-static int by_rank(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static bool is_capped(const struct sp_signature *s)
 {
     return s->shingle_count < s->shingle_total;
@@ -122,7 +117,7 @@ static enum sp_err make_prefixes(struct work *w, struct sp_signature *const *sig
         if (is_capped(s) && c < w->first_capped)
             w->first_capped = c;
         sp_frequencies_rarest(&frequencies, s, count, ranks);
-        qsort(ranks, count, sizeof *ranks, by_rank);
+        qsort(ranks, count, sizeof *ranks, sp_by_u64);
         for (uint32_t k = 0; k < count; k++) {
             keys[k] = (uint32_t)ranks[k];
             w->common[c] += ranks[k] >> 32;

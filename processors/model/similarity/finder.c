@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "candidates/candidates.h"
 #include "similarity/prefix.h"
 
@@ -257,12 +258,6 @@ static bool may_resemble(const struct sp_finder *l, const struct keyed *x, const
     return 2 * shared >= all - differ;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 size_t sp_finder_find(struct sp_finder *l, uint32_t page, const uint32_t **ret_added)
 {
     struct keyed x = keys_of(l, page);
@@ -283,7 +278,7 @@ size_t sp_finder_find(struct sp_finder *l, uint32_t page, const uint32_t **ret_a
         if (may_resemble(l, &x, &l->added[l->found[i]]))
             l->found[found++] = l->found[i];
     if (found > 1)
-        qsort(l->found, found, sizeof *l->found, by_number);
+        qsort(l->found, found, sizeof *l->found, sp_by_u32);
     *ret_added = l->found;
     return found;
 }

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/order.h"
 
 enum { MINIMA_MAX = 8, BUCKETS_MAX = 64, RUN = 3, GAP = 2 };
 
@@ -310,12 +311,6 @@ static size_t find_shared(struct sp_signature *const *signatures, const struct p
     return shared;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Keeps the sentences in `shared`; NULL keeps all. */
 static struct sketch sketch_of(const struct sp_signature *s, const uint32_t *shared, size_t count)
 {
@@ -324,7 +319,7 @@ static struct sketch sketch_of(const struct sp_signature *s, const uint32_t *sha
     k.places = sp_alloc(((size_t)k.whole + 1) * sizeof *k.places);
     for (uint32_t i = 0; i < k.whole; i++) {
         uint32_t sentence = sp_signature_sentences(s)[i];
-        if (shared && !bsearch(&sentence, shared, count, sizeof *shared, by_number))
+        if (shared && !bsearch(&sentence, shared, count, sizeof *shared, sp_by_u32))
             continue;
         k.items[k.count] = sentence;
         k.places[k.count++] = i;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "stars/internal.h"
 
 /* ---- bits: the pivot's pattern, and which of its shingles are posted ---- */
@@ -83,12 +84,6 @@ static uint32_t length_of(const struct sp_stars *s, const struct sp_stars_domain
     return sp_star_table_get(s->posted, sp_star_domain_key(d, shingle)).count;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static bool is_repeat(const struct sp_signature *x, uint32_t i)
 {
     return i > 0 && x->hashes[i] == x->hashes[i - 1];
@@ -148,7 +143,7 @@ static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_sig
     for (unsigned i = 0; i < LENGTHS && want < count && posted < want; i++)
         posted += post_next_length(s, star, pivot, count, want - posted, &length);
     if (want < count && posted < want)
-        qsort(s->order, count, sizeof *s->order, by_number);
+        qsort(s->order, count, sizeof *s->order, sp_by_u64);
     for (; posted < count && posted < want; posted++)
         post(s, star, pivot, s->order[posted]);
     keep_posted(s, &s->stars[star]);

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/parallel.h"
 #include "cover/lists.h"
 #include "cover/nth.h"
@@ -244,12 +245,6 @@ static void meet(struct sp_pairs *f, struct hand *hand, size_t probe, size_t oth
     hand->candidates[hand->candidate_count++] = (uint32_t)other;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Writes the keys of the probe that can be in a prefix of the other side to the low halves of
  * hand->ranks; returns their number. If the probe's side has prefixes, only keys in its own prefix
  * count; with a least Jaccard similarity also those of no other unit, in order of rank. */
@@ -273,7 +268,7 @@ static size_t probe_keys(const struct sp_pairs *f, struct hand *hand, size_t pro
         count += rank <= last[probe] && (placed || rank >> 32 > 1);
     }
     if (placed)
-        qsort(hand->ranks, count, sizeof *hand->ranks, by_rank);
+        qsort(hand->ranks, count, sizeof *hand->ranks, sp_by_u64);
     return count;
 }
 

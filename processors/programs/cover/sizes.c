@@ -4,34 +4,22 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-
-struct sized {
-    uint32_t size;
-    uint32_t unit;
-};
-
-static int by_size(const void *a, const void *b)
-{
-    const struct sized *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    return x->unit < y->unit ? -1 : x->unit > y->unit;
-}
+#include "base/order.h"
 
 void sp_sizes_make(const struct sp_unit *units, size_t count, struct sp_sizes *ret_sizes)
 {
-    struct sized *order = sp_alloc((count + 1) * sizeof *order);
+    uint64_t *order = sp_alloc((count + 1) * sizeof *order); /* size and number of each unit */
     struct sp_sizes s = {.count = (uint32_t)count,
                          .units = sp_alloc((count + 1) * sizeof *s.units),
                          .sizes = sp_alloc((count + 1) * sizeof *s.sizes),
                          .places = sp_alloc((count + 1) * sizeof *s.places)};
     for (uint32_t i = 0; i < count; i++)
-        order[i] = (struct sized){units[i].size, i};
-    qsort(order, count, sizeof *order, by_size);
+        order[i] = (uint64_t)units[i].size << 32 | i;
+    qsort(order, count, sizeof *order, sp_by_u64);
     for (uint32_t i = 0; i < count; i++) {
-        s.units[i] = order[i].unit;
-        s.sizes[i] = order[i].size;
-        s.places[order[i].unit] = i;
+        s.units[i] = (uint32_t)order[i];
+        s.sizes[i] = (uint32_t)(order[i] >> 32);
+        s.places[s.units[i]] = i;
     }
     sp_free(order);
     *ret_sizes = s;

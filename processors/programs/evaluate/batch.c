@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "evaluate/experiment.h"
 #include "evaluate/kinds.h"
 
@@ -24,17 +25,11 @@ struct batch {
     size_t cap;
 };
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static uint64_t count_distinct(struct batch *b)
 {
     uint64_t distinct = 0;
     if (b->count)
-        qsort(b->lookups, b->count, sizeof *b->lookups, by_value);
+        qsort(b->lookups, b->count, sizeof *b->lookups, sp_by_u64);
     for (size_t i = 0; i < b->count; i++)
         distinct += i == 0 || b->lookups[i] != b->lookups[i - 1];
     return distinct;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "evaluate/again.h"
 #include "partition/words.h"
 
@@ -22,12 +23,6 @@ static int by_content(const void *a, const void *b)
     return order ? order : x->fetch < y->fetch ? -1 : x->fetch > y->fetch;
 }
 
-static int by_fetch(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Chooses the first fetch of each content, ascending. */
 static void choose(const struct sp_trace *t, const uint32_t *fetches, size_t count,
                    struct sp_distinct *d)
@@ -42,7 +37,7 @@ static void choose(const struct sp_trace *t, const uint32_t *fetches, size_t cou
     for (size_t i = 0; i < n; i++)
         if (i == 0 || !sp_id_eq(known[i - 1].content, known[i].content))
             d->fetches[d->count++] = known[i].fetch;
-    qsort(d->fetches, d->count, sizeof *d->fetches, by_fetch);
+    qsort(d->fetches, d->count, sizeof *d->fetches, sp_by_u32);
     sp_free(known);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "evaluate/experiment.h"
 
 enum { FIRST = 20, LAST = 1686, SIZES = LAST - FIRST + 1 };
@@ -18,12 +19,6 @@ struct lengths {
     size_t count;
 };
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static struct lengths lengths_of(const struct sp_trace *t, const struct sp_trace_file *file)
 {
     struct lengths l = {sp_alloc((file->count + 1) * sizeof *l.at), 0};
@@ -31,7 +26,7 @@ static struct lengths lengths_of(const struct sp_trace *t, const struct sp_trace
     for (size_t i = 0; i < l.count; i++)
         l.at[i] = t->fetches[l.at[i]].signature->shingle_total;
     if (l.count)
-        qsort(l.at, l.count, sizeof *l.at, by_value);
+        qsort(l.at, l.count, sizeof *l.at, sp_by_u32);
     return l;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 
 static uint32_t root(uint32_t *set, uint32_t x)
 {
@@ -32,18 +33,12 @@ static double pairs_of(double n)
     return n * (n - 1) / 2;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Returns the number of pairs of equal values; sorts the values. */
 static double equal_pairs(uint64_t *values, size_t count)
 {
     double pairs = 0;
     if (count)
-        qsort(values, count, sizeof *values, by_value);
+        qsort(values, count, sizeof *values, sp_by_u64);
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from; to < count && values[to] == values[from];)
             to++;

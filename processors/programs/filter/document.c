@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/order.h"
 #include "filter/internal.h"
 
 static const char magic[4] = {'s', 'p', 'd', '1'};
@@ -26,16 +27,10 @@ static struct samepage_document *of_sorted(const uint32_t *hashes, size_t count,
     return d;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void sort(uint32_t *hashes, size_t count)
 {
     if (count)
-        qsort(hashes, count, sizeof *hashes, by_value);
+        qsort(hashes, count, sizeof *hashes, sp_by_u32);
 }
 
 static bool ascends(const uint32_t *hashes, size_t count)
