@@ -344,5 +344,5 @@ static enum sp_err run(struct sp_evaluation *e)
     return err;
 }
 
-const struct sp_experiment sp_experiment_predict = {"predict", "Known before the fetch", run, 0.3,
-                                                    0};
+const struct sp_experiment sp_experiment_predict = {
+    "predict", "Duplicates predicted before the fetch", run, 0.3, 0};
