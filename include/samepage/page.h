@@ -1,12 +1,13 @@
-/* Reads the pages topic, for programs other than samepage: what a crawler wrote about a fetch.
+/* Decodes messages of the topic `pages`: one fetch of a page, as a crawler or `samepage ingest`
+ * wrote it.
  *
  *     struct samepage_page page;
  *     char url[SAMEPAGE_URL_BYTES];
  *     if (samepage_page_decode(value, bytes, &page) == 0 &&
  *         samepage_url_canonical(page.url, page.url_bytes, url, sizeof url) > 0)
- *         ... page.content is what was fetched from url ...
+ *         ... page.content is the content that was fetched from url ...
  *
- * Thread rule: any thread. */
+ * The functions keep no state and allocate no memory. Thread rule: any thread. */
 #ifndef SP_SAMEPAGE_PAGE_H
 #define SP_SAMEPAGE_PAGE_H
 
@@ -27,15 +28,16 @@ extern "C" {
 
 enum { SAMEPAGE_URL_BYTES = 8193 }; /* room for any canonical URL, NUL included */
 
-/* One fetch; schemas/page.avsc says more of each field. Texts are parts of the message: they do not
- * end in a NUL, and are valid as long as it is. Where nothing was given, their length is 0. */
+/* One fetch. schemas/page.avsc describes each field. Texts point into the message: they are not
+ * terminated by NUL, and are valid as long as the message is. A field that is missing has length
+ * 0. */
 struct samepage_page {
     const char *url;
     size_t url_bytes;
-    int64_t fetch_time_ms;    /* -1: not given */
-    int32_t http_status;      /* 200 where not given */
-    int32_t content_is_utf8;  /* the writer says that content is UTF-8, whatever its type says */
-    const char *redirect_url; /* where it leads to, relative to url */
+    int64_t fetch_time_ms;    /* milliseconds since 1970-01-01 UTC; -1: not given */
+    int32_t http_status;      /* 200 if not given */
+    int32_t content_is_utf8;  /* 1: content is UTF-8, whatever charset content_type names */
+    const char *redirect_url; /* target of a redirect; may be relative to url */
     size_t redirect_url_bytes;
     const char *content_type;
     size_t content_type_bytes;
@@ -43,14 +45,15 @@ struct samepage_page {
     size_t content_bytes;
 };
 
-/* The value of a message of the pages topic, in single-object encoding or in the framing of a
- * schema registry, whose id is not looked up. Returns 0, or -1 if it is no page; *out is then
+/* Decodes the value of a message: Avro in single-object encoding, or in the framing of a schema
+ * registry, whose schema id is ignored. Returns 0, or -1 if the value is not a page; *out is then
  * unchanged. */
 SAMEPAGE_API int samepage_page_decode(const void *value, size_t bytes, struct samepage_page *out);
 
-/* The canonical form of a URL, which identifies a page: two spellings of one URL are one page.
- * Returns its length; 0: not an absolute URL, or too long. Written, with a NUL, if `size`
- * allows. */
+/* Computes the canonical form of a URL, which identifies a page (RFC 3986, section 6.2.2: scheme
+ * and host in lower case, no default port, no fragment, ...). Returns its length without NUL, or 0
+ * if the URL is not absolute or longer than 8,192 bytes. Writes it to `out`, terminated by NUL, if
+ * `size` is greater than its length; otherwise writes nothing. */
 SAMEPAGE_API size_t samepage_url_canonical(const char *url, size_t bytes, char *out, size_t size);
 
 #ifdef __cplusplus
