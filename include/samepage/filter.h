@@ -123,8 +123,8 @@ SAMEPAGE_API struct samepage_document *samepage_document_from_text(struct samepa
                                                                    const char *text, size_t bytes,
                                                                    const char *type, size_t keep);
 
-/* Returns the number of lists filtered; *ret_recent is the number of those whose verdicts were
- * remembered. */
+/* Returns the number of lists filtered; *ret_recent (may be NULL): for how many of them verdicts
+ * were remembered. */
 SAMEPAGE_API uint64_t samepage_filter_runs(const struct samepage_filter *filter,
                                            uint64_t *ret_recent);
 

@@ -127,15 +127,14 @@ static int run(const struct sp_command *command, int argc, char **argv)
     return code;
 }
 
-#define STAGE_HELP(name, does, instances)                                                            \
+#define STAGE_HELP(name, summary, work)                                                              \
     "NAME\n"                                                                                         \
-    "  samepage " name " - " does "\n\n"                                                             \
+    "  samepage " name " - " summary "\n\n"                                                          \
     "SYNOPSIS\n"                                                                                     \
     "  samepage " name " [--config FILE] [--set KEY=VALUE]...\n\n"                                   \
-    "DESCRIPTION\n"                                                                                  \
-    "  Runs until SIGTERM or SIGINT, then ends its transaction and stops. " instances                \
-    "  Each instance needs its own name (`instance`). The partitions of an instance that stopped\n"  \
-    "  stay reserved for kafka.session.timeout.ms, so that a restart does not move them.\n"          \
+    "DESCRIPTION\n" work                                                                             \
+    "  Each instance needs its own name (`instance`). SIGTERM and SIGINT commit the open\n"          \
+    "  transaction and end the process.\n"                                                           \
     "  Settings `kafka.*` are passed to librdkafka: kafka.bootstrap.servers, and those of TLS and\n" \
     "  SASL. http.listen serves /livez, /readyz and /metrics.\n\n"                                   \
     "OPTIONS\n"                                                                                      \
@@ -147,22 +146,43 @@ static int run(const struct sp_command *command, int argc, char **argv)
     "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"  \
     "                      with _ for each dot\n"
 
-#define SHARED "Any number of\n  instances share the work.\n"
-#define ONE_ACTIVE "One instance\n  works at a time; others take over if it stops.\n"
+#define WITH_STATE                                                                                    \
+    "  Keeps its state in state.directory, and restores it from the changelog if it is lost. After\n" \
+    "  a stop, its partitions stay reserved for kafka.session.timeout.ms, so that a restart does\n"   \
+    "  not move them.\n"
+
+#define SIGNATURE_WORK                                                                                 \
+    "  Reads fetches from the topic pages, and sends the signature of each to the group stage.\n"      \
+    "  Keeps no state. Instances share the partitions of the topic pages; those of an instance that\n" \
+    "  stops are assigned to the others at once.\n"
+
+#define GROUP_WORK                                                                                     \
+    "  Tier 1: keeps the groups of near duplicates, chooses their winners, and writes status events\n" \
+    "  to the topic status. Up to tier1.partitions instances share the work.\n" WITH_STATE
+
+#define COMPARE_WORK                                                                                  \
+    "  Tier 2: keeps the signatures of all pages, finds the near duplicates of each new or changed\n" \
+    "  page, and reports them to the group stage. Up to tier2.partitions instances share the work.\n" WITH_STATE
+
+#define CONTAIN_WORK                                                                                  \
+    "  Finds kept pages whose text is part of a larger kept page, and reports them to the group\n"    \
+    "  stage. Needs containment.threshold. One instance works at a time; another one takes over if\n" \
+    "  it stops.\n" WITH_STATE
 
 const struct sp_command sp_command_signature = {
     "signature", "the signature stage on Kafka: pages to signatures",
-    STAGE_HELP("signature", "the signature stage on Kafka: pages to signatures", SHARED), true,
-    run};
+    STAGE_HELP("signature", "the signature stage on Kafka: pages to signatures", SIGNATURE_WORK),
+    true, run};
 const struct sp_command sp_command_group = {
     "group", "the group stage on Kafka: groups, winners, statuses",
-    STAGE_HELP("group", "the group stage on Kafka: groups, winners, statuses", SHARED), true, run};
+    STAGE_HELP("group", "the group stage on Kafka: groups, winners, statuses", GROUP_WORK), true,
+    run};
 const struct sp_command sp_command_compare = {
     "compare", "the compare stage on Kafka: near duplicates of a page",
-    STAGE_HELP("compare", "the compare stage on Kafka: near duplicates of a page", SHARED), true,
-    run};
+    STAGE_HELP("compare", "the compare stage on Kafka: near duplicates of a page", COMPARE_WORK),
+    true, run};
 const struct sp_command sp_command_contain = {
     "contain", "the contain stage on Kafka: pages that are part of larger ones",
     STAGE_HELP("contain", "the contain stage on Kafka: pages that are part of larger ones",
-               ONE_ACTIVE),
+               CONTAIN_WORK),
     true, run};
