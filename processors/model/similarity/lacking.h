@@ -1,15 +1,15 @@
-/* An index of items that differ from one text, the reference, by a few shingles each. Where all
- * that any two of them share is the text of the reference, no shingle that they have tells them
- * apart, but those do that they lack.
+/* An index of signatures (items) that differ from one text, the reference, by a few shingles each.
+ * If two items share nothing but text of the reference, a look-up by shingles that an item has
+ * finds all items; a look-up by shingles of the reference that it lacks finds few.
  *
  * Let D(x) be the shingles that only one of x and the reference has: those that x lacks and those
  * that it adds. Of two similar signatures at most H shingles are in only one, so D(x) and D(y)
  * share at least (|D(x)| + |D(y)| - H) / 2. Of the shingles that x adds, a table says how many an
  * item adds as well. So y lacks at least the rest, out of those that x lacks.
  *
- * For each shingle of the reference there is a bit for each item that lacks it. The bits of 512
- * items are added up at once. A search reads as many bits of each item as x lacks shingles. Items
- * of which it can ask more are kept in other words than those of which it can ask less.
+ * For each shingle of the reference and each item there is a bit: whether the item lacks the
+ * shingle. A search adds up the bits of the shingles that x lacks, for 512 items at once. Items are
+ * kept in separate words by the number of shingles that a search can require of them.
  *
  * No similar item is missed. Thread rule: one thread at a time. */
 #ifndef SP_SIMILARITY_LACKING_H
@@ -24,7 +24,7 @@ enum { SP_LACKING_NONE = -1 };
 
 struct sp_lacking;
 
-/* Copies what it needs of the reference. Never NULL. */
+/* Copies the shingles of the reference. Never NULL. */
 struct sp_lacking *sp_lacking_new(const struct sp_signature *reference);
 /* NULL is allowed. */
 void sp_lacking_free(struct sp_lacking *l);

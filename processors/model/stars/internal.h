@@ -1,27 +1,27 @@
 /* Shared by the files of the star index.
  *
- *   table.c    posting lists
- *   cells.c    the keys of a table that has few
- *   shards.c   the keys of a table that has many
- *   arena.c    where they lie
- *   bounds.c   the arithmetic of overlaps
- *   cover.c    which shingles of a star are posted
- *   kids.c     the kids of a star come and go
- *   litters.c  where they lie
- *   beside.c   which of them have what the pivot does not have
- *   patterns.c which of them cannot be, by a few words of each
- *   try.c      which of them are similar to a probe
- *   probe.c    which stars a signature touches
- *   look.c     looks them up
- *   reach.c    how many of its shingles it must look up
- *   stars.c    the interface: rows come and go
- *   core.c     what all files ask of the index
- *   star.c     a star comes and goes
- *   place.c    where a new row belongs
- *   mend.c     what becomes of a star whose pivot left
- *   centre.c   a star's pivot is made its most central member
- *   rows.c     stored rows
- *   ties.c     what connects a row with its star
+ *   stars.c    the interface: inserts and removes rows
+ *   probe.c    finds the stars that a signature touches
+ *   look.c     looks up its shingles and counts hits by star
+ *   reach.c    how many of its shingles a probe must look up
+ *   bounds.c   bounds of overlaps, from sizes
+ *   try.c      finds the kids of a star that are similar to a probe
+ *   patterns.c bit patterns that rule kids out without their signatures
+ *   beside.c   the index of kids by their shingles that the pivot does not have ("beside" it)
+ *   place.c    finds the place of a new row
+ *   star.c     makes and frees stars
+ *   cover.c    chooses the shingles of a star to post, so that each member can be found
+ *   kids.c     adds kids to a star and removes them
+ *   litters.c  the kids of a star in litters: sets of equal size and equal overlap with the pivot
+ *   mend.c     moves the kids of stars that have lost their pivot, or that another star absorbs
+ *   centre.c   replaces a pivot by a more central member
+ *   ties.c     the row through which a row is connected with its star
+ *   rows.c     the stored form of rows
+ *   core.c     helpers
+ *   table.c    posting lists: key -> numbers
+ *   cells.c    a small hash table, for a posting table of few keys
+ *   shards.c   a large hash table, for a posting table of many keys
+ *   arena.c    the memory of long posting lists
  *
  * A function that returns false has set s->err. */
 #ifndef SP_STARS_INTERNAL_H

@@ -1,11 +1,24 @@
-/* An index of signatures that finds those similar to a probe, and that near duplicates do not slow
- * down.
+/* The index of tier 2: finds the stored signatures that are similar to a probe. Its cost does not
+ * grow with the number of near duplicates.
  *
  * A star is a pivot row and its children, all of them similar to the pivot (F and J >= tau).
  * Postings name stars, not rows: a shingle has one posting for a star, however many rows the star
  * has. A probe reports one similar row for each star: the members are connected through their
  * pivot, so one edge to any of them connects the probe with all. So a page among 100,000 near
  * duplicates is compared with one or two of them.
+ *
+ * Terms:
+ *
+ *   row       one signature in the index, by number; its name (sp_stars_options) orders rows
+ *   probe     a search with a signature; it touches a star if it resembles one of its rows
+ *   child     a row that resembles the pivot of its star
+ *   adopted   a row that does not resemble the pivot but a child of it, its adopter
+ *   fringe    the rows that are found through the star without being members (below)
+ *   member    the pivot, a child or an adopted row
+ *   kid       any row of a star but the pivot: a child, an adopted row, a row on the fringe
+ *   headless  a star whose pivot was removed; the pivot's number stays in use, as a ghost
+ *   heir      the pivot to which kids of a headless or draining star move
+ *   orphan    a row on the fringe whose adopter was removed: the caller must insert it again
  *
  * No similar row is missed. Let n be the number of kept shingles of a row y, and D = floor((1 -
  * tau) n). If J(x, y) >= tau, x lacks at most D of the shingles of y. (This also holds for capped

@@ -10,7 +10,7 @@
  *                leave    when a member leaves, the rest of its group is re-checked only where more
  *                         than fast.recheck_share of it is unlike its winner
  *                bounded  tier 2 is visited within the paper's bound on lengths, with rho
- *   one each   exact but for one of the three: what it costs
+ *   one each exact but for one of the three: the errors that this one causes
  *   delayed    exact, but the tiers deliver a limited number of messages for each fetch: where a
  *              part of the crawl leads to more, a backlog builds up; it is worked off when the
  *              trace is at its end

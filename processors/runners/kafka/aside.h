@@ -1,7 +1,8 @@
-/* Messages for cells of a newer partition map than the stage has, put aside in its state until it
- * is opened with that map. So one that another program wrote, for a map that will never be, does
- * not stop the stage, and one of ours is not lost. They are few: an instance without the map that
- * all others use must not go on without end.
+/* Messages for cells of a partition map that is newer than those of the stage. They are put aside
+ * in the stage's state until the stage is opened with that map, so that no message of ours is lost,
+ * and a message that another program wrote for a map that does not exist does not stop the stage.
+ * Their number is limited, because an instance must not run without end on an old map while all
+ * others use a newer one.
  *
  *   'W' number  -> the message, as in the topic */
 #ifndef SP_KAFKA_ASIDE_H

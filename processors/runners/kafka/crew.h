@@ -2,8 +2,8 @@
  * neither state nor the worker. Results come back in the order of the messages. Private to this
  * folder.
  *
- * One thread turned pages into signatures on one core, while the others waited; and nothing was
- * read while a transaction was being committed. */
+ * With one thread, signatures would be made on one core only, and none while a transaction is being
+ * committed. */
 #ifndef SP_KAFKA_CREW_H
 #define SP_KAFKA_CREW_H
 

@@ -2,8 +2,8 @@
  *
  * When the queue is full (queued.max.messages.kbytes), librdkafka's fetching thread sleeps for a
  * second, or until it has something to send (before 2.2 always). Any request to the partition's
- * broker wakes it. The request waits behind the fetch that is under way, 10 to 100 ms, so a thread
- * of its own makes it: the worker lost a fifth of its time to such waits. */
+ * broker wakes it. The request waits 10 to 100 ms behind the fetch that is under way, so a thread
+ * of its own makes it; such waits would cost the worker a fifth of its time. */
 #ifndef SP_KAFKA_WAKER_H
 #define SP_KAFKA_WAKER_H
 

@@ -3,13 +3,14 @@
  * Source: KIP-98, KIP-447 (exactly once with consumer groups).
  *
  *   begin    with the first message after a commit
- *   step     messages go to the stage; what it says goes to the output topics
- *   commit   the stage flushes; its changes and a marker go to the changelog; input offsets and all
- * of it are committed as one; only then the local database takes the changes
+ *   step     the stage handles messages; its messages and statuses go to the output topics
+ *   commit   the stage flushes; its changes and a marker go to the changelog; all of this and the
+ *            input offsets are committed in one transaction; only then are the changes applied to
+ *            the local database
  *
- * Anything that goes wrong aborts the transaction, closes everything and starts again from what is
- * committed: there is one way back, the same as after a kill. Thread rule: one thread; the metrics
- * may be read by others. */
+ * Every failure aborts the transaction, closes everything and starts again from what is committed,
+ * as after a kill. A round is the time from one start to the next. Thread rule: one thread; the
+ * metrics may be read by others. */
 #ifndef SP_KAFKA_WORKER_H
 #define SP_KAFKA_WORKER_H
 

@@ -65,8 +65,9 @@ enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint
  * into the processor's caches what will be looked at. */
 void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_message *crawled,
                            bool fed);
-/* The same for what that leads to: call with the steps 0 to SP_LOCAL_BUS_STEPS - 1, a record apart.
- * False at step 0: the page is new, so that the other steps would do nothing. */
+/* The same for the objects that this page points to, one more pointer at each step: call with the
+ * steps 0 to SP_LOCAL_BUS_STEPS - 1, a record apart. False at step 0: the page is new, so that the
+ * other steps would do nothing. */
 enum { SP_LOCAL_BUS_STEPS = SP_GROUP_FOLLOW_STEPS };
 bool sp_local_bus_follow(const struct sp_local_bus *bus, const struct sp_message *crawled,
                          uint32_t step);

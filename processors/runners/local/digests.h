@@ -1,6 +1,6 @@
-/* Which content a payload had: from the digest that an archive names it by (WARC-Payload-Digest) to
- * the content's hash. So a revisit of a payload that was fetched under another URL, or before the
- * page had the content it has, is a fetch of that content.
+/* Maps the digest of a payload (WARC-Payload-Digest) to the hash of its content. So a revisit of a
+ * payload that was fetched under another URL, or in an earlier version of the page, counts as a
+ * fetch of that content.
  *
  *   'D' digest -> content hash, 16 bytes each
  *

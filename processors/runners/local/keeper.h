@@ -1,6 +1,6 @@
-/* Whose a database is. A run, the stages on Kafka and the copies of `serve --kafka` keep databases
- * of one format and with the same settings. Each would take another's rows for its own: a run would
- * work on a part of a stage's state, and a copy would be made in the state of a run. */
+/* Marks the owner of a database: a run, a stage on Kafka, or a copy of `serve --kafka`. Their
+ * databases have one format and the same settings. Without the mark, a run would work on a part of
+ * a stage's state, or a copy would be made in the state of a run. */
 #ifndef SP_LOCAL_KEEPER_H
 #define SP_LOCAL_KEEPER_H
 

@@ -1,10 +1,10 @@
-/* Where a run is: how far each input has been read and how long the outputs were, as of the last
- * barrier. Part of the same commit as the state.
+/* The position of a run at its last barrier: how far each input was read, and how long the outputs
+ * were. It is part of the same commit as the state.
  *
  * An input is known by its name and by the hash of its first bytes, so that a file that was
  * replaced under the same name is read from its start. A stream (sp_source_is_stream) is known by
- * its name alone. It is continued where the run before was cut off (the same bytes must be piped in
- * again), and is new after one that came to its end. */
+ * its name alone. If the previous run was killed, the stream is continued (the same bytes must be
+ * piped in again); if it ended, the stream is a new one. */
 #ifndef SP_LOCAL_POSITION_H
 #define SP_LOCAL_POSITION_H
 

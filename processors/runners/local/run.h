@@ -5,9 +5,9 @@
  *   tier thread        signatures -> groups, statuses         (local/bus.h), outputs, barriers
  *
  * Chunks reach the tier thread in input order, so the result does not depend on the number of
- * threads. Every `barrier_pages` records, state, input position and output positions are
- * committed as one batch; a run that was killed continues behind the last barrier and cuts its
- * outputs back to what that barrier knew. */
+ * threads. Every `barrier_pages` records, state, input position and output positions are committed
+ * as one batch; a run that was killed continues after the last barrier and truncates its outputs to
+ * their lengths at that barrier. */
 #ifndef SP_LOCAL_RUN_H
 #define SP_LOCAL_RUN_H
 

@@ -1,5 +1,5 @@
 /* A sample of a crawl for training and measuring partition maps: the distinct contents of the pages
- * that live at the end of the input, as bags of words, or as length vectors where the dictionary is
+ * that live at the end of the input, as bags of words, or as length vectors if the dictionary is
  * known. */
 #ifndef SP_LOCAL_SAMPLE_H
 #define SP_LOCAL_SAMPLE_H

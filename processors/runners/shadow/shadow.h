@@ -2,10 +2,11 @@
  * see whether what the stages publish is right while they run. docs/AUDIT.md says what each count
  * proves.
  *
- * The sample. A page is watched while one of two draws is below audit.share:
+ * The sample. A draw is a hash, as a number from 0 to 1. A page is watched while one of its two
+ * draws is below audit.share:
  *
- *   by URL      a hash of its page id: any page, whatever it says
- *   by content  a hash of one of its hashes, the first in a fixed order (Broder 1997)
+ *   by URL      a hash of its page id: any page, whatever its content
+ *   by content  a hash of the shingle that is the first one in a fixed order (Broder 1997)
  *
  * Two pages of similarity J have the same draw by content with probability J, so near duplicates
  * are watched together: of a hundred pairs at J = 0.8, share 0.01 watches 0.8, and not 0.01 as
@@ -17,9 +18,9 @@
  * does not judge a pair with one page outside the sample, nor why two pages are in one group: a
  * chain may lead through pages that are not watched. The rules are in rules.c.
  *
- * A status may still be under way. So what looks wrong is a suspect at first (suspects.c), is
- * judged again with every event of its pages, and is counted only after `patience` more looks
- * (sp_shadow_judge).
+ * A status may still be under way. So a status that looks wrong is first a suspect (suspects.c). It
+ * is judged again with every event of its pages, and counted only if it still looks wrong after
+ * `patience` more looks. A look is a call of sp_shadow_judge.
  *
  * Nothing here has an effect on stages. Memory: at most `most` pages, a signature and about 300
  * bytes each; where there are more, the share is halved. Thread rule: one thread. */

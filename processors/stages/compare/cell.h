@@ -1,8 +1,14 @@
 /* One cell: its rows, the pages that own each row, the row cache and the index.
  *
- *   slot   4+40 bytes in memory for each distinct content, as long as it has an owner
- *   row    the owners of a slot, while cached or changed
- *   star   what the index knows of a slot (stars/stars.h): its number there is the slot's
+ *   slot      the place of a distinct content in memory, as long as it has an owner: 40 bytes, and
+ *             5 to 10 in the table by content
+ *   row       the owners of a slot: in memory while cached or changed
+ *   owner     a page that has exactly this content. The first owner is the row's spokesman: matches
+ *             name only this page
+ *   star      the place of a slot in the index (stars/stars.h), where the slot is a row of the same
+ *             number
+ *   reliance  a row relies on the one row of a star to which it has an edge (near.c)
+ *   debt      work that messages leave to later messages: kids to move, rows to probe again
  *
  * Stored as
  *   'P' slot                  -> cell, content, the star's pivot (form.c)
@@ -19,8 +25,8 @@
  *   owners.c   the pages that own a row
  *   flush.c    writing rows to the store, and eviction
  *   slots.c    which content has which slot
- *   near.c     rows enter and leave the index; edges that follow
- *   relied.c   who relies on whom
+ *   near.c     puts rows into the index, removes them, and sends the edges that follow
+ *   relied.c   which rows rely on which
  *   debt.c     deferred work
  *   form.c     stored forms
  *   load.c     restoring a stage from its store

@@ -1,14 +1,16 @@
-/* The contain stage: which kept pages are parts of larger kept pages?
+/* The contain stage: finds kept pages that are part of larger kept pages.
  *
- * A kept page (unique or winner) is contained in another kept page with more shingles where that
- * one has at least `threshold` of its counted shingles. Counted are all that its host does not
- * repeat on more than the share `boilerplate` of its pages. The best container is one with the
- * largest share; of several, the first found. Nothing here changes groups or winners: the stage is
- * told what was published, and its results go into the statuses of kept pages.
+ * A kept page (unique or winner) is contained in another kept page with more shingles if that page,
+ * its container, has at least the share `threshold` of its counted shingles. A shingle counts
+ * unless the host of the page repeats it on more than the share `boilerplate` of its pages. The
+ * best container is the one with the largest share; of several, the first one found. The stage does
+ * not change groups or winners: it receives the published statuses, and its results become part of
+ * the statuses of kept pages.
  *
- * Containment is hits / of: of the counted shingles in the range of hashes that both signatures
- * know (all of them where none is capped, signature.h) those that the container has. Less than
- * SP_CONTAIN_LEAST counted shingles in that range say nothing.
+ * The containment of a page is hits / of: `of` is the number of counted shingles in the range of
+ * hashes that both signatures cover (all counted shingles if neither is capped, signature.h), and
+ * `hits` is how many of them the container has. If `of` is below SP_CONTAIN_LEAST, the container is
+ * not considered.
  *
  * docs/CONTAINMENT.md has the search, why it misses nothing, and its cost.
  *

@@ -1,9 +1,9 @@
-/* The contain stage where it is told by messages: on Kafka.
+/* Feeds the contain stage on Kafka, where it learns of pages by messages.
  *
- * In `run` the stage is called after each record, and signatures are in a table that all stages
- * share. Here it gets notes (codec/note.h): the content of each fetch and each status that was
- * published, in the page's own order. For each page the feed holds the content that its last status
- * named and those fetched since; the next status names one of them.
+ * In `run` the stage is called after each record, and all stages share one table of signatures. On
+ * Kafka the group stage sends notes (codec/note.h) about the content of each fetch and about each
+ * published status; those of one page arrive in order. For each page the feed holds the content
+ * that its last status named and the contents fetched since; the next status names one of them.
  *
  *   'P' page -> flags, the content that was named, the contents fetched since
  *

@@ -1,17 +1,17 @@
 /* Which shingles of which pages are in the indexes of holders.
  *
- * Of a page's n shingles a container lacks at most n - needed(n). So of any fixed share of all
- * hashes that has more than these of the page's shingles, the container has at least one, and an
- * index of that share is enough. Level 0 is such a share of the parts (a part is a share of all
- * hashes, by their last bits): with a threshold of 0.9 a sixth of them, where a tenth of the page's
- * shingles is needed. All pages are in it as soon as they come.
+ * Of a page's n shingles a container lacks at most n - needed(n). So if a fixed share of all hashes
+ * has more than n - needed(n) of the page's shingles, the container has at least one of these, and
+ * an index of that share is enough. The hashes are divided into parts by their last bits. Level 0
+ * is an index of some parts: with a threshold of 0.9 a sixth of them, while a tenth of the page's
+ * shingles is needed. All pages are entered into level 0 as soon as they come.
  *
- * Where it has too few of a page's shingles, or only those with long lists, the search looks at the
- * next level, which has an eighth more parts, and so on to the last, which has all. What level
- * 0 lacks is filled when a search needs it, from the signatures of the pages that came since. A
- * page is entered there once, so at most each of its shingles is entered, as it would be without
- * levels; where pages have nothing in common none but those of level 0 are. So that no search waits
- * for long, a level is never behind by more than BEHIND_MAX pages. */
+ * If level 0 has too few of a page's shingles, or only shingles with long lists, the search uses
+ * the next level, which has an eighth more parts, and so on up to the last one, which has all. A
+ * level above 0 is filled only when a search needs it, from the signatures of the pages that came
+ * since it was last filled. Each page is entered there once, so at most all of its shingles are
+ * entered, as without levels; if pages have nothing in common, only those of level 0 are. So that
+ * no search waits for long, a level is never behind by more than BEHIND_MAX pages. */
 #include <math.h>
 
 #include "base/mem.h"

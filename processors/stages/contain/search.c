@@ -1,8 +1,9 @@
 /* Finds the best container of a page. The lists of the rarest shingles are read first. Each better
- * container raises the bar, so that fewer lists need be read: once a page on a site of 20,000 pages
- * has a container with all of the site's menu, only the lists of its own shingles are left, which
- * are short. A page in a list also names its own container, which is likely to contain this page
- * too: among a million pages of one manual the manual is found at once. */
+ * container raises the share that a further one must exceed, so fewer lists have to be read. For
+ * example, once a page on a site of 20,000 pages has a container with all of the site's menu, only
+ * the lists of its own shingles are left, which are short. A page in a list also names its own
+ * container, which is likely to contain this page too: among a million pages of one manual the
+ * manual is found at once. */
 #include "base/mem.h"
 #include "contain/stage.h"
 

@@ -4,13 +4,14 @@
  * Of m shingles a container lacks at most m - needed(m). So of any m - needed(m) + 1 of them it has
  * at least one (the prefix filter of set joins, with the smaller page on the one side and an index
  * of all shingles of the larger one on the other). Any of them will do; the rarest have the
- * shortest lists. The higher the bar the fewer are needed: a page whose container has 98 of its 100
- * shingles waits under two.
+ * shortest lists. The better the present container, the fewer are needed: a page whose container
+ * has 98 of its 100 shingles waits under two.
  *
- * A capped container is judged by the range of hashes that it knows, a different one for each: the
- * first m counted shingles for some m. So the first m must hold m - needed(m) + 1 of the chosen for
- * each m from SP_CONTAIN_LEAST on. These numbers never fall as m grows, and grow by one at a time:
- * one pass chooses, each time, the cheapest of those passed. */
+ * A capped container is judged by the range of hashes that its signature covers: the first m
+ * counted shingles of the page, with another m for each container. So for each m from
+ * SP_CONTAIN_LEAST on, the first m shingles must include m - needed(m) + 1 chosen ones. This number
+ * never falls as m grows, and grows by one at a time. So one pass is enough: whenever it grows, the
+ * cheapest shingle passed so far is chosen. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -21,7 +21,7 @@
 enum sp_mode {
     SP_MODE_EXACT, /* when nothing is left to do, the groups equal the components computed from
                     * scratch */
-    SP_MODE_FAST   /* the paper's approximations (sections 3.2 and 5) */
+    SP_MODE_FAST   /* the paper's approximations (sections 5.1 and 5.2) */
 };
 
 /* One rule of the protocol that a canary build leaves out; the simulation must notice. */
@@ -134,7 +134,7 @@ enum sp_err sp_group_stage_contained(struct sp_group_stage *st, struct sp_id pag
 /* Announces a crawled page, so that the store reads ahead. Changes nothing else; the caller keeps
  * the message. */
 void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *crawled);
-/* The same some time later, when the page's row has been read: announces what that leads to.
+/* The second step, when the page's row has been read: announces the rows that this row names.
  * Returns whether the page will leave its row in tier 2, of *ret_content in *ret_cell; all are
  * guesses. */
 bool sp_group_stage_expect_known(struct sp_group_stage *st, const struct sp_message *crawled,
@@ -149,10 +149,10 @@ bool sp_group_stage_guess_group(struct sp_group_stage *st, struct sp_id page,
 void sp_group_stage_expect_group(struct sp_group_stage *st, struct sp_group_id group);
 /* Prefetches into the processor's caches what handling it will read first. */
 void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled);
-/* Prefetches what that leads to, for a page that is known: call with the steps 0 to
- * SP_GROUP_FOLLOW_STEPS - 1, each some time after the one before, because each follows one more
- * pointer. Returns at step 0 whether the page is known, and then whether it will leave its row in
- * tier 2, of *ret_content in *ret_cell; both are guesses. */
+/* Prefetches the objects that a known page points to (its group, members, ...): call with the steps
+ * 0 to SP_GROUP_FOLLOW_STEPS - 1, each some time after the one before, because each follows one
+ * more pointer. Returns at step 0 whether the page is known, and then whether it will leave its row
+ * in tier 2, of *ret_content in *ret_cell; both are guesses. */
 enum { SP_GROUP_FOLLOW_STEPS = 6 };
 bool sp_group_stage_follow(const struct sp_group_stage *st, const struct sp_message *crawled,
                            uint32_t step, uint32_t *ret_cell, struct sp_id *ret_content);

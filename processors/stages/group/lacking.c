@@ -1,12 +1,14 @@
-/* The winners of a large group by what they lack of one of them (similarity/lacking.h).
+/* Finds the winners of a large group that can be similar to a hub, by the shingles that they lack
+ * (similarity/lacking.h).
  *
- * In a group of pages that all resemble one page, and hardly each other, winners share nothing but
- * what nearly all of them have. A hub can only resemble a winner that lacks what it lacks itself,
- * which leaves a few dozen of thousands. Their patterns are compared next.
+ * Suppose that all pages of a group resemble one page and hardly resemble each other. Then two
+ * winners share only shingles that nearly all winners have, and such shingles tell nothing. But a
+ * hub can only resemble a winner that lacks about the same shingles of that one page (the
+ * reference), which leaves a few dozen of thousands of winners. Their bit patterns are compared
+ * next.
  *
- * Where most winners have little of the first one, as in a chain, this is of no use, and the
- * patterns of all lie side by side instead (lookup.c); it is tried again when there are twice as
- * many winners. */
+ * If most winners have few shingles of the reference, as in a chain, this index is of no use, and
+ * lookup.c takes its place. It is tried again when there are twice as many winners. */
 #include "similarity/lacking.h"
 
 #include <stdlib.h>

@@ -1,19 +1,25 @@
 /* Groups of many members: the cost of a page does not grow with its group.
  *
- * Members are in sorted lists of any length (base/shelf.h). Members of equal content share a hub,
- * and everything that depends on similarity works on hubs: which win (cover.c), and whether the
- * group is still connected (bonds.c, with candidates from model/stars). Redirects form a forest
- * (ends.h) whose roots are their ends.
+ * Members are in sorted lists of any length (base/shelf.h). Everything that depends on similarity
+ * works on hubs: which of them win, and whether the group is still connected.
  *
- *   large.c   members come, go and change; a group becomes large or small
- *   hubs.c    the members of one content; rows of the star index
- *   bonds.c   edges between stars
- *   pieces.c  pieces that have come off
- *   cover.c   which hubs win, by content
- *   winning.c the hubs that win
- *   lacking.c those that can be similar to a hub, by what they lack of one of them
- *   lookup.c  their patterns, side by side
- *   aware.c   which members a step tells
+ *   hub       the members of one content, represented by the best of them by rank
+ *   follower  a hub that another one, its winner, covers
+ *   open      of a hub: its winner no longer wins, and it may become a winner itself
+ *   bond      an edge from a hub to a hub in another star of the star index (model/stars)
+ *   doubted   of a hub: it may no longer be connected with the rest of the group
+ *   piece     a part of the group that is not connected with the rest
+ *   end       the page at the end of a chain of redirects, which form a forest (ends.h)
+ *
+ *   large.c   adds, removes and changes members; a group becomes large or small
+ *   hubs.c    hubs, and their rows in the star index
+ *   bonds.c   bonds between stars: is the group still connected?
+ *   pieces.c  finds the pieces
+ *   cover.c   decides which hubs win
+ *   winning.c the winners, and the search for those that cover a hub
+ *   lacking.c narrows that search: by the shingles that winners lack
+ *   lookup.c  narrows that search: by bit patterns
+ *   aware.c   chooses the members that a step tells their status
  *
  * If winner.margin or winner.relation is set, a group of any size is handled as a small one,
  * because those choices look at all members.

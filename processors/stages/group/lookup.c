@@ -1,8 +1,9 @@
-/* The patterns of the winners of a large group, side by side. Where thousands of winners have to be
- * ruled out for a hub, most of the time is spent on waiting for memory: each is in a place of its
- * own. Here they lie in benches of up to 64, whose patterns are compared eight at a time. Benches
- * are in rank order, so that a search can stop at the first winner that is similar. The seats of a
- * bench are in no order: a bench leaves few of its winners, which are then sorted. */
+/* The bit patterns of the winners of a large group (similarity/parity.h), in contiguous memory. If
+ * thousands of winners, each an object of its own, had to be ruled out for a hub, most of the time
+ * would be spent on waiting for memory. So the patterns are in arrays of up to 64 (benches), and
+ * eight of them are compared at a time. Benches are in rank order, so that a search can stop at the
+ * first winner that is similar. The places (seats) in a bench are in no order: few winners of a
+ * bench pass, and these are then sorted. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Members that move in several messages: which groups have sent a part and not the last one. */
+/* Open transfers: members that move in several messages. Records the groups that have sent a part
+ * of their members and not yet the last one. */
 #include "base/mem.h"
 #include "group/members.h"
 

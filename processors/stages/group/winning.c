@@ -1,13 +1,14 @@
 /* The hubs of a large group that win: by rank, and in the order in which they became winners.
  *
- * There can be a winner for every few pages, in two ways. In a group that is a chain, each page
- * resembles few others: the index of hubs finds the stars that a hub touches, and only winners in
- * them can be similar to it. In a group of pages that all resemble one page, and hardly each other,
- * there is but one star, and all winners differ from a hub by little more than the threshold
- * allows: the hub is held against them in rank order. The first is compared; after that,
+ * Two kinds of groups have a winner for every few pages. In a chain, each page resembles few
+ * others: the index of hubs finds the stars that a hub touches, and only winners in these stars can
+ * be similar to it. In a group whose pages all resemble one page but hardly each other, there is
+ * only one star, and all winners differ from a hub by little more than the threshold allows: the
+ * hub is held against them in rank order. The first winner is compared. For the others, bit
  * patterns of the shingles (similarity/parity.h) rule out nearly all that are not similar, without
- * reading their signatures. If there are many, an index of what they lack of one of them leaves few
- * (lacking.c); where it is of no use, the patterns are read from a list of their own (lookup.c). */
+ * reading their signatures. If there are many winners, an index by the shingles that they lack
+ * leaves few of them (lacking.c); if that index is of no use, the patterns are read from contiguous
+ * memory (lookup.c). */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* A page as blocks of text, and which of them are its main content. */
+/* A page as blocks of text; chooses the blocks that are its main content. */
 #ifndef SP_TEXT_BLOCKS_H
 #define SP_TEXT_BLOCKS_H
 

@@ -1,6 +1,6 @@
-/* The signatures of texts that were signed shortly before. A crawl fetches most pages again with
- * the text that they had, and a site has many pages with the same text; the bytes around it differ.
- * The result never depends on what was signed before. Thread rule: one thread at a time for each.
+/* A cache of the latest signatures, by text. A crawl fetches most pages again with an unchanged
+ * text, and a site has many pages with the same text, although the markup around it differs. The
+ * cache never changes a result. Thread rule: one thread at a time for each.
  */
 #ifndef SP_TEXT_RECENT_H
 #define SP_TEXT_RECENT_H

@@ -5,10 +5,10 @@
  * language for stemming algorithms", 2001), so that an edit of an article, a number or an ending
  * leaves the sentence what it is.
  *
- *   short      up to SP_STEM_SHORT letters; but a word with a digit says something, and so does one
- *              of a script whose words are short or single characters (from Thai on: Han, kana,
- *              Hangul): these are kept
- *   stemmed    by the algorithm of the page's language, where Snowball has one; else kept as it is
+ *   short      words of up to SP_STEM_SHORT letters are dropped, but not words with a digit, nor
+ *              words of a script whose words are short or single characters (from Thai on: Han,
+ *              kana, Hangul)
+ *   stemmed    by the algorithm of the page's language if Snowball has one; otherwise kept as it is
  *   long       words of more than 64 bytes are kept as they are
  *
  * Thread rule: one thread at a time. */

@@ -1,8 +1,8 @@
 /* Text to words: folding of letters in any script, and the hash of each word.
  *
- * A word is a longest run of letters, digits, combining marks and '_'. Compared are folded
- * words: full case folding and compatibility decomposition, so that ß meets SS, ﬁ meets fi
- * and é meets e + U+0301; marks are kept (résumé is not resume). Details:
+ * A word is a longest run of letters, digits, combining marks and '_'. Words are compared after
+ * folding: full case folding and compatibility decomposition, so that ß equals SS, ﬁ equals fi, and
+ * é equals e + U+0301. Marks are kept (résumé is not resume). Details:
  *
  *   apostrophes   separate: don't, don’t and "don t" give the same two words, as do
  *                 l'homme and l’homme
@@ -11,8 +11,7 @@
  *                 of shingles, and a shingle covers five characters. Bigrams would
  *                 double the words and tell a shingle nothing new
  *   invisible     soft hyphen, joiners, direction marks vanish, also inside words
- *   sentences     end at . ! ? 。 and their like, unless a word goes on at once (3.14)
- */
+ *   sentences     end at . ! ? 。 and their like, unless a word goes on at once (3.14) */
 #ifndef SP_TEXT_WORDS_H
 #define SP_TEXT_WORDS_H
 
