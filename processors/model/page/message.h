@@ -314,7 +314,7 @@ struct sp_status_event {
     const char *contained_in; /* of a kept page: the page that contains nearly all of its text;
                                * NULL: none */
     float containment;        /* the share that it contains; 0 without contained_in */
-    struct sp_id content;     /* for the runner: not written; zero where there is none */
+    struct sp_id content;     /* for the runner: not written; zero if there is none */
 };
 
 /* The words of status events; literals. */

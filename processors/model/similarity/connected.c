@@ -3,15 +3,16 @@
  *
  *   step 1   Pages enter the index in order of size. Each is compared with a few of those that
  *            entered before and share one of its rarest keys, and with the hubs of their
- * components. This connects most of what is connected. step 2   Each page looks up its keys again.
- * Each posting knows the next one in its list whose page was in another component after step 1, so
- * what is connected with the page is passed over.
+ *            components. This connects most pages that belong together.
+ *   step 2   Each page looks up its keys again. Each posting knows the next one in its list whose
+ *            page was in another component after step 1, so pages that are connected with this one
+ *            are skipped.
  *
- * Why a key of a pair has a place: order the shingles of all pages by how rare they are. Let the
- * first one that x and y share be at place p of x. Then x has n - p shingles from there on, so they
- * share no more than that. If p is so large that this is too little for F, another pair is looked
- * up in vain: pages that share a template and have enough of their own never meet. (Xiao et al.
- * 2008, PPJoin.) */
+ * A posting also has the place of the key in its page. Order the shingles of each page by how rare
+ * they are, and let the first one that x and y share be at place p of x. From there on x has n - p
+ * shingles, so x and y share at most n - p. If that is too little for F, the pair is skipped. So
+ * pages that share a template and have enough shingles of their own are never compared (Xiao et al.
+ * 2008, PPJoin). */
 #include "similarity/connected.h"
 
 #include <math.h>

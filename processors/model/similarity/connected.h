@@ -1,11 +1,10 @@
 /* The connected components of a collection under F, computed from scratch, without listing the
- * pairs: near copies in one group have as many as the square of their number. `run --verify` and
- * `evaluate` hold the incremental system against it, so it shares only F and the keys of the
- * candidate rule with tier 2.
+ * pairs: n near copies have about n^2 / 2 pairs. `run --verify` and `evaluate` compare the
+ * incremental system with it, so it shares only F and the keys of the candidate rule with tier 2.
  *
- * It is exact as the join (join.h) is, by the same prefix filter, of which it skips the pairs whose
- * pages are known to be connected: only F connects two pages, and each pair that the filter leaves
- * is compared unless it is connected already. */
+ * It is as exact as the join (join.h) and uses the same prefix filter. Only F connects two pages.
+ * Each pair that the filter leaves is compared, unless its pages are already known to be
+ * connected. */
 #ifndef SP_SIMILARITY_CONNECTED_H
 #define SP_SIMILARITY_CONNECTED_H
 

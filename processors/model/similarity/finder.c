@@ -2,8 +2,9 @@
  * of them, the reference r. Let D(x) be the shingles that only one of x and r has. Two similar
  * pages x and y differ in at most H shingles, so do D(x) and D(y). So either both are near r,
  * together not further than H; or they share at least (|D(x)| + |D(y)| - H) / 2 shingles of D, and
- * at least one of the H + 1 rarest of each (a prefix filter, as in join.c). Pages that have most of
- * a text in common do not meet by that text, but by what they add to it and lack of it.
+ * at least one of the H + 1 rarest of each (a prefix filter, as in join.c). So pages that have most
+ * of a text in common are not found by that text, but by the shingles that they add to it and lack
+ * of it.
  *
  * With capped signatures, of which the differences are not known, the filter is that of join.c;
  * with other methods the keys are those of the candidate rule. */

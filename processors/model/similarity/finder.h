@@ -1,6 +1,6 @@
-/* Which of some pages may resemble another one: an index to which pages are added one by one, exact
- * as the join (join.h) is, and by the same filter. For checks from scratch, so it shares only the
- * keys of the candidate rule with tier 2. */
+/* Finds the pages that may resemble a given one: an index to which pages are added one by one. It
+ * is as exact as the join (join.h) and uses the same filter. It is for checks from scratch, so it
+ * shares only the keys of the candidate rule with tier 2. */
 #ifndef SP_SIMILARITY_FINDER_H
 #define SP_SIMILARITY_FINDER_H
 
@@ -8,7 +8,7 @@
 
 struct sp_finder;
 
-/* Options are copied; the signatures are borrowed. Without pages. Never NULL. */
+/* Makes a finder without pages. Options are copied; the signatures are borrowed. Never NULL. */
 struct sp_finder *sp_finder_new(const struct sp_similarity_options *o,
                                 struct sp_signature *const *signatures, size_t count);
 /* NULL is allowed. */
@@ -18,8 +18,8 @@ void sp_finder_free(struct sp_finder *l);
 enum sp_err sp_finder_begin(struct sp_finder *l, const uint32_t *pages, size_t count);
 /* Adds the page with that number among the signatures. */
 void sp_finder_add(struct sp_finder *l, uint32_t page);
-/* The added pages that may resemble the page: all that do, and others, each once. They are named by
- * how many were added before, ascending. Valid until the next call. */
+/* Returns the added pages that may resemble the page: all that do, and some others, each once. They
+ * are numbered in the order of sp_finder_add, from 0, and ascend. Valid until the next call. */
 size_t sp_finder_find(struct sp_finder *l, uint32_t page, const uint32_t **ret_added);
 
 #endif

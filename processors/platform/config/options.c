@@ -239,8 +239,9 @@ const struct sp_option sp_options[] = {
     {"audit.pages", SP_OPTION_COUNT, FIELD(audit_pages), false, "4096", 2, 1e6, NULL,
      "most pages that are watched; when there are more, audit.share is halved"},
     {"audit.patience", SP_OPTION_COUNT, FIELD(audit_patience), false, "300", 1, 1e9, NULL,
-     "watch: a status that looks wrong is counted if it still does after this many rounds. In a round "
-     "the stages process all messages that existed when it began; a round takes at least a second"},
+     "watch: a status that looks wrong is counted if it still does this many looks later. From one look "
+     "to the next, at least a second passes and the stages process all messages that existed at the "
+     "first one"},
     {"predict.explore", SP_OPTION_REAL, FIELD(predict_explore), false, "0.01", 0, 1, NULL,
      "serve --predict, evaluate: the share of fetches predicted to be duplicates that should be made "
      "nevertheless, chosen by a hash of the URL. Their results are the evidence for or against the "

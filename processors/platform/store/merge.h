@@ -1,5 +1,5 @@
 /* Merges ordered runs of rows: those in RocksDB and those of commits that are not there yet. If
- * several have a key, the newest row counts. Private to this folder. */
+ * several runs have a key, the newest row counts. Private to this folder. */
 #ifndef SP_STORE_MERGE_H
 #define SP_STORE_MERGE_H
 

@@ -14,7 +14,7 @@ enum { SP_EXIT_DONE = 0, SP_EXIT_FAILED = 1, SP_EXIT_USAGE = 2 };
 struct sp_command {
     const char *name;
     const char *summary;
-    const char *help; /* the manual; that of settings is --help-settings, where it takes any */
+    const char *help; /* the manual; that of settings is --help-settings, if it takes any */
     bool takes_settings;
     int (*run)(const struct sp_command *command, int argc, char **argv);
 };
@@ -114,7 +114,7 @@ int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* ---- inputs.c ---- */
 
 /* The inputs that the arguments name, with the files of a folder in its place: those of records by
- * their names (.jsonl, .warc.gz and so on), in order of path, then the folder itself where it holds
+ * their names (.jsonl, .warc.gz and so on), in order of path, then the folder itself if it holds
  * texts. Valid to the end of the process, or the next call. */
 const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count);
 /* Refuses an output (NULL: none) that is one of these inputs, which would be overwritten or, as its

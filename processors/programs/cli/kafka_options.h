@@ -26,7 +26,7 @@ int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
 void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_options *ret_options);
 void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret_plan);
 
-/* The schemas at the registry that schema.registry.url names, NULL where there is none; `kafka`
+/* The schemas at the registry that schema.registry.url names, NULL if there is none; `kafka`
  * must live as long. */
 enum sp_err sp_cli_schemas(const struct sp_config *config, const struct sp_kafka_options *kafka,
                            struct sp_schemas **ret_schemas, struct sp_fault *fault);

@@ -3,7 +3,7 @@
  * A revisit of such a payload is published as a fetch of its content, as `run` treats it
  * (local/digests.h).
  *
- *   digest, 16 bytes -> length and text of the content type, 1 where it is UTF-8, the content
+ *   digest, 16 bytes -> length and text of the content type, 1 if it is UTF-8, the content
  *
  * Thread rule: one thread. */
 #ifndef SP_CLI_PAYLOADS_H

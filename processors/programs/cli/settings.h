@@ -27,7 +27,7 @@ struct sp_settings {
 enum sp_err sp_settings_map(const char *name, uint64_t cells, struct sp_partition_map *ret_map,
                             struct sp_fault *fault);
 
-/* NULL where there is none; the caller's to free. */
+/* NULL if there is none; the caller's to free. */
 enum sp_err sp_settings_relation(const struct sp_config *config, struct sp_relation **ret_relation,
                                  struct sp_fault *fault);
 

@@ -45,7 +45,7 @@ struct sp_arcs_stats {
 };
 
 /* Adds an arc for each (a, b) among the documents with stands_for[i] = i, b one that is asked, that
- * the relation holds for. SP_TOO_LARGE where a path has no least similarity and would compare more
+ * the relation holds for. SP_TOO_LARGE if a path has no least similarity and would compare more
  * than SP_BLOCK_PAIRS_MAX pairs. */
 enum sp_err sp_arcs_find(const struct sp_arcs_options *options, struct sp_graph *graph,
                          struct sp_arcs_stats *stats, struct sp_fault *fault);

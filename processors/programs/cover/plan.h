@@ -80,7 +80,7 @@ void sp_plan_done(struct sp_plan *plan);
 /* Appends lines that tell people what is pushed down and what is not. */
 void sp_plan_put(const struct sp_plan *plan, struct sp_buf *out);
 
-/* Whether an atom holds; pair->document may be half set where the atom is sided. */
+/* Whether an atom holds; pair->document may be half set if the atom is sided. */
 bool sp_atom_holds(const struct sp_atom *atom, const struct sp_relation_pair *pair);
 
 #endif

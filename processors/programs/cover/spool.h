@@ -25,9 +25,9 @@ struct sp_spool {
 void sp_spool_open(struct sp_spool *s, const char *directory);
 void sp_spool_close(struct sp_spool *s);
 void sp_spool_put(struct sp_spool *s, const void *data, size_t len);
-/* Everything put so far, readable until closed; NULL where it is empty or on failure. */
+/* Everything put so far, readable until closed; NULL if it is empty or on failure. */
 const void *sp_spool_map(struct sp_spool *s);
-/* SP_IO where any call failed: the fault says why and what to do. */
+/* SP_IO if any call failed: the fault says why and what to do. */
 enum sp_err sp_spool_check(const struct sp_spool *s, struct sp_fault *fault);
 
 /* Records of four numbers, sorted by them from the first to the last. */

@@ -33,7 +33,7 @@ static inline uint32_t sp_versions_of(const struct sp_versions *v, size_t number
 /* Whether this is the first call for a document of its URL. */
 bool sp_versions_first(struct sp_versions *v, size_t number);
 
-/* What the parts of a condition with, or without, the field say: true where there are none. */
+/* What the parts of a condition with, or without, the field say: true if there are none. */
 bool sp_versions_part(const struct sp_node *condition, bool with,
                       const struct sp_relation_pair *pair);
 

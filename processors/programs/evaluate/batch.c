@@ -1,11 +1,11 @@
 /* How much tier 2 would save by comparing pages in batches.
  *
- * Source: Zhu et al., WWW 2012, section 5.1: tier 2 accumulates pages before it compares, "to
- * reduce the excessive overhead such as I/O in loading signatures". Here what is compared with is
- * an index in memory: a probe looks up each of its shingles in each cell that it visits, and loads
- * the signatures of few rows. A batch can save look-ups only where several of its pages have the
- * same shingle in the same cell; that share is a bound on what one pass over the postings for many
- * probes would gain. Pages are taken in the order of their fetches. */
+ * Source: Zhu et al., WWW 2012, section 5.1: tier 2 accumulates pages before it compares them, so
+ * that stored signatures are loaded once for many pages. Here pages are compared through an index
+ * in memory: a probe looks up each of its shingles in each cell that it visits, and loads few
+ * signatures. A batch can save look-ups only where several of its pages have the same shingle in
+ * the same cell; that share is a bound on what one pass over the postings for many probes would
+ * gain. Pages are taken in the order of their fetches. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 /* Fetch i of the crawl is fetch file->first + i of the trace. Frees with sp_crawl_free. */
 struct sp_crawl *sp_evaluate_crawl(const struct sp_trace *t, const struct sp_trace_file *file);
 
-/* A map with that many cells, one for each machine, trained on the crawl's contents; where it has
+/* A map with that many cells, one for each machine, trained on the crawl's contents; if it has
  * none, the default map. */
 enum sp_err sp_evaluate_map(const struct sp_crawl *crawl, double threshold, uint32_t machines,
                             struct sp_partition_map *ret_map);
@@ -19,7 +19,7 @@ enum sp_err sp_evaluate_map(const struct sp_crawl *crawl, double threshold, uint
 struct sp_replay_options sp_evaluate_replay(const struct sp_local_bus_options *settings,
                                             const struct sp_partition_map *map);
 
-/* Threads for sp_parallel where the settings ask for so many. */
+/* Threads for sp_parallel if the settings ask for so many. */
 unsigned sp_evaluate_threads(uint32_t threads);
 
 #endif

@@ -1,8 +1,8 @@
 /* Figure 8: how many updates tier 1 can settle by itself, and the cost of keeping the groups
  * correct.
  *
- * Source: Zhu et al., WWW 2012, section 6.3 (Figure 8: updated pages similar to their group's
- * representative, as the second batch grows) and section 5 (verification against the winner). The
+ * Source: Zhu et al., WWW 2012, section 6.2 (Figure 8: updated pages similar to their group's
+ * representative, as the second batch grows) and section 5.2 (verification against the winner). The
  * first half of a trace is the first batch; the second batch grows through the second half.
  *
  * Three replays: of two crawls that overlap by half, as printed (weeks.h); and of each trace,

@@ -13,7 +13,7 @@ struct sp_grid_look {
     double spike;              /* share of the contents within a factor of tau in length */
 };
 
-/* Needs the balanced splits. SP_INVALID where there is no content. */
+/* Needs the balanced splits. SP_INVALID if there is no content. */
 enum sp_err sp_grid_look(const struct sp_distinct *d, uint32_t machines, double tau,
                          struct sp_grid_look *ret_look);
 

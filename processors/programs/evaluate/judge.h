@@ -18,7 +18,7 @@ uint32_t *sp_judge_order(const struct sp_judge *j, const uint32_t *set);
 uint32_t sp_judge_sets(const struct sp_judge *j, const uint32_t *set);
 /* The mean over sampled sets of the share that is truly similar to the representative, itself
  * included; of one site: only of pages of its host. Where only some pairs are labelled, pages of
- * other pairs are left out. Below 0 where there is no set. */
+ * other pairs are left out. Below 0 if there is no set. */
 double sp_judge_precision(const struct sp_judge *j, const uint32_t *set, bool one_site);
 /* Of the representatives of the sampled sets of sets[sampled_from]: how many of their truly similar
  * pages are in their set by each of the ways, over how many by sets[0]; the mean, below 0 where

@@ -29,7 +29,7 @@ enum {
 extern const struct sp_map_kind sp_map_kinds[SP_MAP_KINDS];
 extern const uint32_t sp_machine_counts[SP_MACHINE_COUNTS]; /* 2 to SP_MACHINES_MOST */
 
-/* A map of that kind for so many machines. SP_INVALID where there is no content. */
+/* A map of that kind for so many machines. SP_INVALID if there is no content. */
 enum sp_err sp_kind_train(const struct sp_map_kind *kind, const struct sp_distinct *d,
                           uint32_t machines, double tau, struct sp_partition_map *ret_map);
 

@@ -21,7 +21,7 @@ struct sp_labelled_page {
     char *id;
     char *content_type; /* "": not given */
     char *cluster;      /* NULL: none */
-    char *site;         /* host of its URL, or of its id where that is one; NULL: none */
+    char *site;         /* host of its URL, or of its id if that is one; NULL: none */
     struct sp_view content;
 };
 

@@ -19,7 +19,7 @@ struct sp_scores {
     uint64_t right;   /* pairs found that are labelled the same */
     uint64_t wrong;   /* found, and are not */
     uint64_t missed;  /* labelled the same, and not found */
-    double precision; /* 1 where nothing is found */
+    double precision; /* 1 if nothing is found */
     double recall;
     double f1;
     double rand; /* adjusted: 1 equal partitions, 0 as good as chance */

@@ -23,7 +23,7 @@ struct sp_fetch {
                         else SP_NO_PAGE */
     uint32_t file;   /* number in files */
     enum sp_page_kind kind;
-    int64_t version; /* fetch_time_ms; 0 where the input has none: one more than the last */
+    int64_t version; /* fetch_time_ms; 0 if the input has none: one more than the last */
     struct sp_rank rank;
     struct sp_signature *signature; /* of content, else NULL; the trace's reference */
     uint64_t record;                /* number in its file, for reading the content again */

@@ -23,7 +23,7 @@ struct sp_work {
     double sum;        /* of all */
     uint64_t met;      /* pairs compared, on all machines (scan: rows passed) */
     uint64_t met_most; /* on the machine that compares most */
-    uint64_t similar;  /* pairs found similar; of the sample, where there was one */
+    uint64_t similar;  /* pairs found similar; of the sample, if there was one */
 };
 
 struct sp_work_options {

@@ -34,7 +34,7 @@ struct sp_catalogue_query {
 };
 
 /* The first `most` URLs in their order, by host and then path: borrowed from the catalogue. With a
- * text all URLs may be looked at, in about a second where there are SP_CATALOGUE_BYTES of them. */
+ * text all URLs may be looked at, in about a second if there are SP_CATALOGUE_BYTES of them. */
 size_t sp_catalogue_find(const struct sp_catalogue *c, const struct sp_catalogue_query *query,
                          size_t most, const char **ret_urls);
 

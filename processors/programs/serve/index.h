@@ -12,7 +12,7 @@ enum { SP_INDEX_SENTENCES = SAMEPAGE_DOCUMENT_DEFAULT_HASHES };
 
 struct sp_index;
 
-/* `sentences`: documents are sets of sentences also where pages are compared by shingles. */
+/* `sentences`: documents are sets of sentences also if pages are compared by shingles. */
 struct sp_index *sp_index_new(enum sp_method method, bool sentences, uint64_t bytes);
 void sp_index_free(struct sp_index *index);
 /* Whether documents are sets of sentences; else of shingles. */

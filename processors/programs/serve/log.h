@@ -15,7 +15,7 @@ enum { SP_LOG_EVENTS = 16 << 20 };
 struct sp_log;
 
 /* Files are uncompressed, named until the stop; they may grow. What is written to them from now on
- * goes to `live`. SP_IO where one cannot be read. */
+ * goes to `live`. SP_IO if one cannot be read. */
 enum sp_err sp_log_start(const char *const *files, size_t count, struct sp_live *live,
                          struct sp_log **ret_log, struct sp_fault *fault);
 /* NULL is allowed. */
@@ -24,7 +24,7 @@ void sp_log_stop(struct sp_log *log);
 /* Whether all that was in the files at the start has been read. */
 bool sp_log_ready(struct sp_log *log);
 /* Appends the page's last `most` events, the latest first, as elements of a JSON array; *ret_more:
- * there were earlier ones. SP_NOT_FOUND where no file has one, SP_IO where a file has changed. */
+ * there were earlier ones. SP_NOT_FOUND if no file has one, SP_IO if a file has changed. */
 enum sp_err sp_log_events(struct sp_log *log, struct sp_id page, size_t most, struct sp_buf *out,
                           bool *ret_more);
 

@@ -31,7 +31,7 @@ struct sp_group_member *sp_members_find(const struct sp_members *m, struct sp_id
 /* The same, of any part: one of another is looked up and valid until the next call. */
 struct sp_group_member *sp_members_get(struct sp_state_reader *r, struct sp_members *m,
                                        struct sp_id page);
-/* Its signature, borrowed; NULL where it has no content. */
+/* Its signature, borrowed; NULL if it has no content. */
 const struct sp_signature *sp_members_signature(struct sp_state_reader *r, struct sp_members *m,
                                                 struct sp_group_member *member);
 

@@ -7,7 +7,7 @@
 #include "serve/state.h"
 
 /* Inside begin and end. Learns from all pages with content, in the order of their last fetches: two
- * are one page where they have one winner. O(pages log pages); about 1 KiB a page, for as long as
+ * are one page if they have one winner. O(pages log pages); about 1 KiB a page, for as long as
  * the predictor lives. */
 enum sp_err sp_predictions_learn(struct sp_state_reader *r, struct sp_predictor **ret_predictor);
 

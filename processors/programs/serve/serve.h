@@ -42,7 +42,7 @@ struct sp_serve_options {
     uint32_t threads;              /* 0: one a core */
     uint32_t tier1;                /* partitions of the group stage in that state */
     double threshold;              /* tau of that state */
-    /* Of the filter, where the request gives none. Sentences can be compared where that state's
+    /* Of the filter, if the request gives none. Sentences can be compared if that state's
      * signatures hold some. */
     double filter_threshold;
     bool filter_sentences;

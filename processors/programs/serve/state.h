@@ -40,7 +40,7 @@ uint64_t sp_state_seen(const struct sp_state_reader *r);
 /* All below, inside begin and end. SP_STORE: a file that was needed is gone, or the disk fails;
  * refresh, begin again. */
 
-/* The page's id; SP_NO_URL where the URL is not usable. */
+/* The page's id; SP_NO_URL if the URL is not usable. */
 enum sp_err sp_state_page_id(struct sp_state_reader *r, struct sp_view url, struct sp_id *ret_page);
 enum sp_err sp_state_page(struct sp_state_reader *r, struct sp_id page,
                           void (*each)(void *arg, const struct sp_page_view *page), void *arg);

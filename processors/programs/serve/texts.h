@@ -30,8 +30,8 @@ struct sp_found_text {
     int64_t fetch_time_ms;
 };
 
-/* Appends it. SP_NOT_FOUND where no file has content of this page, SP_BUSY where none was found yet
- * and files are still being read, SP_TOO_LARGE where there was no more room for texts, SP_IO where
+/* Appends it. SP_NOT_FOUND if no file has content of this page, SP_BUSY if none was found yet
+ * and files are still being read, SP_TOO_LARGE if there was no more room for texts, SP_IO if
  * a file has changed. */
 enum sp_err sp_texts_get(struct sp_texts *texts, struct sp_id page, struct sp_buf *out,
                          struct sp_found_text *ret_found);

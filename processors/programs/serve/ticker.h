@@ -8,9 +8,9 @@
 /* Notes the state's position for the first time. */
 void sp_ticker_init(struct sp_serve *s);
 void sp_ticker_start(struct sp_serve *s);
-/* Also where it was not started. */
+/* Also if it was not started. */
 void sp_ticker_stop(struct sp_serve *s);
-/* After everything that looks at the history; also where it was not initialised. */
+/* After everything that looks at the history; also if it was not initialised. */
 void sp_ticker_done(struct sp_serve *s);
 
 #endif

@@ -17,7 +17,7 @@ enum sp_err sp_failure_note(struct sp_failure *f, enum sp_err err, const char *w
 /* One that passes, with its cause. */
 enum sp_err sp_failure_note_cause(struct sp_failure *f, enum sp_abort cause, const char *what,
                                   const char *detail);
-/* An error of librdkafka. `producer`: NULL, or the one whose fatal error, where it has one, is
+/* An error of librdkafka. `producer`: NULL, or the one whose fatal error, if it has one, is
  * the reason of all others. */
 enum sp_err sp_failure_note_kafka(struct sp_failure *f, rd_kafka_t *producer,
                                   rd_kafka_resp_err_t code, const char *what, const char *detail);

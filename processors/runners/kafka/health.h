@@ -5,7 +5,7 @@
  *   /metrics   the worker's counters, Prometheus text format 0.0.4
  *
  * Whatever else is sent does no harm: 404, 405 (only GET and HEAD), 413; one thread, a fixed number
- * of connections of bounded memory, and where all are taken the oldest one makes room. Nothing here
+ * of connections of bounded memory, and if all are taken the oldest one makes room. Nothing here
  * writes. Thread rule: start and stop in one thread; the metrics are read from the server's. */
 #ifndef SP_KAFKA_HEALTH_H
 #define SP_KAFKA_HEALTH_H

@@ -15,7 +15,7 @@
 
 struct sp_replica_options {
     struct sp_kafka_options kafka;
-    const char *directory;   /* made where it is missing */
+    const char *directory;   /* made if it is missing */
     const char *fingerprint; /* see sp_db_open_rocksdb: the stage's */
     struct sp_rocksdb_options store;
     uint32_t partitions; /* of tier 1 */

@@ -33,7 +33,7 @@ struct sp_standby_options {
     uint64_t *metric_remaining; /* offsets still to be read by a copy that is behind */
 };
 
-/* NULL where no thread can be started, which is logged. */
+/* NULL if no thread can be started, which is logged. */
 struct sp_standby *sp_standby_start(const struct sp_standby_options *options);
 /* Closes the copies, after a moment. NULL is allowed. */
 void sp_standby_stop(struct sp_standby *standby);

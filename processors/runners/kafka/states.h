@@ -30,7 +30,7 @@ struct sp_states *sp_states_new(const struct sp_states_options *options);
 void sp_states_free(struct sp_states *s);
 
 /* Opens the databases of these tasks, but for those that are open, and restores them
- * (sp_task_restore); where one is damaged, or of another changelog, it is wiped and restored from
+ * (sp_task_restore); if one is damaged, or of another changelog, it is wiped and restored from
  * the start. The first failure ends the others,
  * too: *ret_failed is its index. Afterwards the databases belong to the calling thread. */
 enum sp_err sp_states_open(struct sp_states *s, struct sp_task *const *tasks, size_t count,

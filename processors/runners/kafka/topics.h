@@ -28,14 +28,14 @@ struct sp_topic_description {
     struct sp_topic_entry entries[SP_TOPIC_ENTRIES];
 };
 
-/* Whether a topic that has this value ("" where it says none) is as wanted. */
+/* Whether a topic that has this value ("" if it says none) is as wanted. */
 bool sp_topic_entry_holds(const struct sp_topic_entry *wanted, const char *value);
 
-/* The topic of that name in what the broker reports; NULL where it has none. Borrowed. */
+/* The topic of that name in what the broker reports; NULL if it has none. Borrowed. */
 const rd_kafka_metadata_topic_t *sp_topic_find(const rd_kafka_metadata_t *metadata,
                                                const char *name);
 
-/* What a topic has of the settings it is to have, in their order; "" where it has none. */
+/* What a topic has of the settings it is to have, in their order; "" if it has none. */
 struct sp_topic_found {
     char values[SP_TOPIC_ENTRIES][32];
 };

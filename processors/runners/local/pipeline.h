@@ -37,7 +37,7 @@ struct sp_batch {
 
 /* Into what records are made, if not into messages (sp_record_message). */
 struct sp_pipeline_maker {
-    /* Called by any worker: appends what the page becomes to `out`, nothing where it is of no
+    /* Called by any worker: appends what the page becomes to `out`, nothing if it is of no
      * interest. An error is a dead letter, *ret_why a sentence. */
     enum sp_err (*make)(void *arg, struct sp_text *text, const struct sp_page_record *page,
                         struct sp_buf *scratch, struct sp_buf *out, const char **ret_why);

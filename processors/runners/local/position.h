@@ -48,7 +48,7 @@ void sp_position_done(struct sp_position *position);
  * be called when the position was committed and brought to the disk. */
 enum sp_err sp_position_reached(const struct sp_position *position, const char *directory,
                                 struct sp_fault *fault);
-/* SP_STORE where the position, as loaded, is behind what was reached; the fault says what to do. */
+/* SP_STORE if the position, as loaded, is behind what was reached; the fault says what to do. */
 enum sp_err sp_position_check(const struct sp_position *position, const char *directory,
                               struct sp_fault *fault);
 

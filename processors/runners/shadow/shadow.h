@@ -23,7 +23,7 @@
  * `patience` more looks. A look is a call of sp_shadow_judge.
  *
  * Nothing here has an effect on stages. Memory: at most `most` pages, a signature and about 300
- * bytes each; where there are more, the share is halved. Thread rule: one thread. */
+ * bytes each; if there are more, the share is halved. Thread rule: one thread. */
 #ifndef SP_SHADOW_SHADOW_H
 #define SP_SHADOW_SHADOW_H
 
@@ -49,7 +49,7 @@ struct sp_shadow_alarm {
     const char *what; /* for people */
     const char *url;
     const char *other_url; /* of the other page; NULL: the rule is about one page */
-    double similarity;     /* of the two; 0 where they are not similar */
+    double similarity;     /* of the two; 0 if they are not similar */
 };
 
 struct sp_shadow_options {
@@ -109,7 +109,7 @@ struct sp_shadow_page_state {
     int64_t version;
     enum sp_page_kind kind;
     struct sp_rank rank;            /* as the group stage keeps it */
-    struct sp_signature *signature; /* NULL where it has no content */
+    struct sp_signature *signature; /* NULL if it has no content */
 };
 
 /* For a start: watches the page again, with its last status. False: it is not of the sample. */

@@ -39,7 +39,7 @@ struct sp_contain_stats {
     uint64_t searches;  /* for a page's best container */
     uint64_t lists;     /* looked up, of both indexes; not those of which one is read again */
     uint64_t postings;  /* looked at, of both indexes */
-    uint64_t moved; /* entries of both indexes read or moved where pages left or ceased to wait */
+    uint64_t moved; /* entries of both indexes read or moved because pages left or ceased to wait */
     uint64_t candidates; /* pairs whose shingles were compared */
     uint64_t changes;    /* of a page's best container */
     uint64_t hosts;

@@ -1,6 +1,7 @@
-/* What a host repeats on most of its pages: menus, legal notes, lists of news. It is learned from a
- * sample of the host's pages when 16 of them have been put, and whenever their number has doubled
- * since. So learning costs a constant for each page, and depends only on the puts before it. */
+/* The boilerplate of a host, which it repeats on most of its pages: menus, legal notes, lists of
+ * news. It is learned from a sample of the host's pages when 16 of them have been put, and whenever
+ * their number has doubled since. So learning costs a constant for each page, and depends only on
+ * the puts before it. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -2,7 +2,7 @@
  *
  *   contain.c   put, remove: the steps
  *   items.c     pages in memory; containers; the share of one page that another one has
- *   hosts.c     what a host repeats on most of its pages
+ *   hosts.c     the boilerplate of hosts: shingles on most of their pages
  *   levels.c    which shingles of which pages are in the indexes
  *   seek.c      under which shingles a page waits for a better container, and which waiting pages
  *               a new page is better for
@@ -49,7 +49,7 @@ static inline uint32_t sp_contain_table(uint32_t shingle)
 struct sp_contain_index {
     struct sp_postings *tables[SP_CONTAIN_TABLES];
     uint64_t entries[SP_CONTAIN_PARTS]; /* of pages that have not left */
-    struct sp_map left; /* by shingle: how many of its list have left, where there are any */
+    struct sp_map left; /* by shingle: how many of its list have left, if there are any */
     uint64_t pages;
     /* of holders */
     uint32_t level_parts[SP_CONTAIN_LEVELS]; /* parts below are of the level; the last: all */

@@ -1,4 +1,5 @@
-/* Which members of a large group a step tells besides those that have changed.
+/* Chooses the members of a large group to which a step sends their status, besides those that have
+ * changed.
  *
  * When winners have come or gone, the status of any member ranked behind the first of them may have
  * changed. A step looks at a few hubs there; a round (debt.h) tells the rest. */

@@ -5,18 +5,19 @@
  * representative stays, and its cell only stores it (`settled`). Any other page leaves the group
  * and asks tier 2.
  *
- * In the paper a group has one winner. Here a group that is connected by a chain has several, and a
- * page resembles its own winner but not always the best one; compared with that one it would leave
- * at each change. A page that has just become content has no winner yet, and is compared with the
- * group's best page with words.
+ * In the paper a group has one winner, whose signature is the group's representative signature R.
+ * Here a group that is connected by a chain has several winners. A page resembles its own winner
+ * but not always the best one; if it were compared with the best one, it would leave at each
+ * change. A page that has just become content has no winner yet, and is compared with the group's
+ * best page with words.
  *
  * The representative needs no storage of its own: it is the winner's content in the table of
  * signatures. So it is read without a search, moves with its page, and survives a restart.
  *
  * A page that is left alone has been parted from its group by the change of another page, so it has
- * not asked tier 2 since. It was hardly unlike the pages that it has lost, and often resembles them
- * again as soon as it gets the same change as they. So its next change asks tier 2, however small
- * (`parted`). The page whose change parted them asks at once.
+ * not asked tier 2 since. It was only just unlike those pages, and often resembles them again as
+ * soon as it gets the same change. So its next change asks tier 2, however small (`parted`). The
+ * page whose change parted them asks at once.
  *
  * When a page stays, nobody checks whether the group is still connected. A group is connected as
  * long as all of its pages resemble its winner. So only a group with pages unlike the winner can

@@ -3,18 +3,22 @@
  *   page.c       the page actor's steps                                      page_actor.h
  *   actor.c      the group actor's steps                                     members.h
  *   fast.c       mode fast: the representative, and the repair
- *   handover.c   members move between groups
- *   transfer.c   in several messages
+ *   handover.c   moves members between groups: merges and splits
+ *   transfer.c   open transfers: members that arrive in several messages
  *   forest.c     is the group still connected? (spanning forest)
  *   verdicts.c   which members win (the cover of winners/winners.h, kept up to date)
- *   statuses.c   what pages are told
- *   debt.c       statuses told later, pieces that leave later                debt.h
+ *   statuses.c   sends pages their status
+ *   debt.c       deferred work: statuses told later, pieces that leave later   debt.h
  *   members.c    the members of a group as a sorted list
+ *   erase.c      forgets pages on request
  *   large.h      groups of many members
- *   table.c      pages and groups in memory, and read from the store         stored.h
- *   evict.c      those that leave memory
- *   flush.c      pages and groups into the store
+ *   ends.c       ends of chains of redirects                                   ends.h
+ *   table.c      the cache of pages and groups                                 stored.h
+ *   evict.c      evicts pages and groups from memory
+ *   flush.c      writes pages and groups to the store
  *   rows.c       their stored form
+ *   ahead.c      prefetches, and lets the store read ahead
+ *   report.c     reads a committed store, for reports and checks
  *
  * Lookups return NULL and set st->err if the store failed. */
 #ifndef SP_GROUP_STAGE_H

@@ -3,7 +3,7 @@
  * partitions, no candidate rule, no groups kept: the components of the distinct contents from
  * scratch (similarity/connected.h).
  *
- * A page is alive where its latest fetch has content. Redirects connect no two pages with
+ * A page is alive if its latest fetch has content. Redirects connect no two pages with
  * content (each leads to one page and none leads away from content), so among pages alive the
  * components of F are those of "near duplicate of or redirects to". A page without words is alone.
  *

@@ -58,7 +58,7 @@ void sp_crawl_add(struct sp_crawl *c, const struct sp_message *m);
 struct sp_message *sp_crawl_message(const struct sp_crawl *c, size_t fetch);
 
 /* The fetch that says what each page is behind the first `fetch_count` fetches, by page number:
- * SP_NO_NUMBER where it was not fetched yet. Room for page_count. */
+ * SP_NO_NUMBER if it was not fetched yet. Room for page_count. */
 void sp_crawl_latest(const struct sp_crawl *c, size_t fetch_count, uint32_t *ret_fetches);
 
 #endif

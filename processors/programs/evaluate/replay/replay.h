@@ -37,7 +37,7 @@ struct sp_replay_moment {
 struct sp_replay_options {
     struct sp_local_bus_options bus; /* its maps are the caller's, and outlive the replay */
     double budget;                   /* messages a fetch; 0: drained */
-    uint32_t decay_steps;            /* at least 1 where there is a budget */
+    uint32_t decay_steps;            /* at least 1 if there is a budget */
     bool timed;                      /* fills the result's seconds */
     const size_t *points;            /* ascending numbers of fetches after which to look */
     size_t point_count;

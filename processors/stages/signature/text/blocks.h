@@ -24,7 +24,7 @@ void sp_blocks_reset(struct sp_blocks *b);
 void sp_blocks_done(struct sp_blocks *b);
 
 /* Appends the text from start to the end of b->text as one block, without the white space
- * around it; nothing where no text remains. */
+ * around it; nothing if no text remains. */
 void sp_blocks_add(struct sp_blocks *b, uint32_t start, uint32_t link_bytes, unsigned context);
 
 /* Adds the block [start, end) of text that lies elsewhere; nothing is copied. */

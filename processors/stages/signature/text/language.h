@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Two lower-case letters, high byte first ("en" = 0x656e); 0 where it is not clear.
+/* Two lower-case letters, high byte first ("en" = 0x656e); 0 if it is not clear.
  * text is valid UTF-8 without markup. Thread rule: any thread. */
 uint16_t sp_language_detect(struct sp_view text);
 

@@ -12,14 +12,14 @@
 #include "page/builder.h"
 
 enum sp_text_scope {
-    SP_TEXT_MAIN, /* the main content; all text where no main content stands out */
+    SP_TEXT_MAIN, /* the main content; all text if no main content stands out */
     SP_TEXT_ALL   /* everything a reader of the page sees */
 };
 
 enum sp_text_format { SP_FORMAT_HTML, SP_FORMAT_MARKDOWN, SP_FORMAT_PLAIN };
 
 /* The format by content type ("text/html; charset=…", "text/markdown", "text/plain",
- * "application/xhtml+xml", …, parameters ignored); where it is empty or unknown, by a look
+ * "application/xhtml+xml", …, parameters ignored); if it is empty or unknown, by a look
  * at the first bytes. */
 enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view content);
 
@@ -62,7 +62,7 @@ uint64_t sp_text_take_cut(struct sp_text *t);
 uint32_t sp_text_word_count(const struct sp_text *t);
 
 /* Of the page of the last sp_text_signature: appends its title, the text of <title> without the
- * white space around it; nothing where it has none (Markdown and plain text never have one). */
+ * white space around it; nothing if it has none (Markdown and plain text never have one). */
 void sp_text_title(const struct sp_text *t, struct sp_buf *out);
 
 /* What sp_builder_first_words (page/builder.h) says of the last signature. The content it was made
