@@ -28,7 +28,7 @@ void sp_similarity_options_default(struct sp_similarity_options *ret_options);
 
 struct sp_method_info {
     const char *name;   /* value of the setting */
-    const char *title;  /* what it measures, for people */
+    const char *title;  /* the name of the measure, for people */
     const char *source; /* the papers */
     double threshold;   /* its default: from its source, or the best of README.md's table */
     double least;       /* the lowest tau that its candidate rule and index support */

@@ -42,8 +42,8 @@
  * shingles are rare. It is then on the star's fringe: it is not a member, but is found through the
  * star. If a later child resembles it, the child adopts it and it becomes a member. Rows on the
  * fringe that resemble each other are reported one by one; the first row that resembles two of them
- * makes them a star. Two similar rows, too, go to a fringe if what they share is too little without
- * the shingles of the pivot.
+ * makes them a star. Two similar rows also go to a fringe if they share too few shingles that the
+ * pivot does not have.
  *
  * Source of the argument: prefix filters (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant
  * 2007), without their global order; stars and their bounds are our own.
@@ -183,7 +183,7 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
 /* Whether there are kids to move. */
 bool sp_stars_owes(const struct sp_stars_domain *d);
 
-/* ---- what is known of a row ---- */
+/* ---- the place of a row ---- */
 
 /* The pivot of the row's star; the row itself if it is a pivot or on the fringe; SP_STARS_NONE if
  * the star is headless. */

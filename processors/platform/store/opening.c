@@ -1,4 +1,4 @@
-/* Opens a RocksDB database; rocksdb.c has what it does. */
+/* Opens a RocksDB database; rocksdb.c explains how it is used. */
 #include <dirent.h>
 #include <rocksdb/c.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The public client for the program itself, which wants to know when it has read all that a topic
- * has. */
+/* Extends the public client for the program itself, which must know when it has read the whole
+ * topic. */
 #ifndef SP_CLIENT_ENDS_H
 #define SP_CLIENT_ENDS_H
 

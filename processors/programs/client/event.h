@@ -1,5 +1,5 @@
-/* The public client's event as ours: status.h and message.h say the same words with the same
- * numbers. */
+/* Converts the public client's event to ours: the enumerations of status.h and message.h have the
+ * same numbers. */
 #ifndef SP_CLIENT_EVENT_H
 #define SP_CLIENT_EVENT_H
 

@@ -1,5 +1,5 @@
-/* Contents of a trace, read again: a trace in memory holds signatures only. Private to this folder
- * and its tests. */
+/* Reads contents of a trace again, because a trace in memory holds signatures only. Private to this
+ * folder and its tests. */
 #ifndef SP_EVALUATE_AGAIN_H
 #define SP_EVALUATE_AGAIN_H
 

@@ -23,7 +23,7 @@ enum { STEPS = 10, EXACT = 0, FAST = 1, WAYS = 2 };
 struct updates {
     uint64_t refetched; /* content of a page that had content before */
     uint64_t changed;   /* of these, other content than before */
-    uint64_t self;      /* of these, similar to what the page had before */
+    uint64_t self;      /* of these, similar to the page's last version */
 };
 
 struct trace_result {

@@ -28,7 +28,7 @@ struct sp_week_counts {
     uint64_t fetches;
     uint64_t updated;        /* other content than in the first week */
     uint64_t representative; /* of these: similar to their group's winner of the first week */
-    uint64_t self;           /* similar to what they were themselves */
+    uint64_t self;           /* similar to their own last version */
     uint64_t settled;        /* by tier 1 in mode=fast */
 };
 

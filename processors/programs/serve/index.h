@@ -18,7 +18,7 @@ void sp_index_free(struct sp_index *index);
 /* Whether documents are sets of sentences; else of shingles. */
 bool sp_index_of_sentences(const struct sp_index *index);
 
-/* The page's document, which the caller frees; what a page redirects to stands for it. SP_NOT_FOUND
+/* The page's document, which the caller frees; of a redirect, that of its target. SP_NOT_FOUND
  * for a page that is not known or has no content. */
 enum sp_err sp_index_document(struct sp_index *index, struct sp_state_reader *r, struct sp_id page,
                               struct samepage_document **ret_document);

@@ -1,7 +1,7 @@
-/* The files that a run writes its status events to (`run -o`), followed by a thread: the
- * positions of the events of each page, for its history, and new events, for readers that follow
- * them. The positions of the latest SP_LOG_EVENTS are kept: 24 bytes each, and about 70 a page.
- * Private to this folder. Thread rule: any. */
+/* A thread that follows the files to which a run writes its status events (`run -o`). It keeps the
+ * positions of the events of each page, for its history, and passes on new events, for readers that
+ * follow them. The positions of the latest SP_LOG_EVENTS are kept: 24 bytes each, and about 70 a
+ * page. Private to this folder. Thread rule: any. */
 #ifndef SP_SERVE_LOG_H
 #define SP_SERVE_LOG_H
 

@@ -1,4 +1,5 @@
-/* The state directory of a `samepage run`, read along. Private to this folder.
+/* The state directory of a `samepage run`, read while the run may write to it. Private to this
+ * folder.
  *
  * A struct sp_state is shared; each thread reads through a struct sp_state_reader of its own.
  * Between sp_state_begin and sp_state_end a reader sees the state as one commit left it, whatever

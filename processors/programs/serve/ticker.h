@@ -1,5 +1,5 @@
-/* Once a second the state is followed, its position noted, and connections that finish nothing are
- * closed. Private to this folder. */
+/* A thread that, once a second, checks whether the state has changed, records its position, and
+ * closes connections that finish no request. Private to this folder. */
 #ifndef SP_SERVE_TICKER_H
 #define SP_SERVE_TICKER_H
 

@@ -1,5 +1,5 @@
-/* What fetch number k of a kind of skew is: a pure function of the options, the kind and k. Private
- * to this folder. */
+/* Computes fetch number k of a kind of skew: a pure function of the options, the kind and k.
+ * Private to this folder. */
 #ifndef SP_SYNTH_PLAN_H
 #define SP_SYNTH_PLAN_H
 

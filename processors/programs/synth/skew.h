@@ -1,8 +1,8 @@
 /* Skew: patterns that every real crawl has and random pages lack. Each kind is a stream of fetches;
  * a crawl mixes several at random, in the shares that were asked for.
  *
- * A stream is cut into families: pages that have to do with one another, and nothing with those of
- * other families. Thread rule: none, all of this is values. */
+ * A stream is cut into families: pages that are related to one another, and not to pages of other
+ * families. Thread rule: none, all of this is values. */
 #ifndef SP_SYNTH_SKEW_H
 #define SP_SYNTH_SKEW_H
 

@@ -1,4 +1,4 @@
-/* A crawl made up with known truth: for tests, the demo and benchmarks.
+/* Generates a crawl whose duplicates are known, for tests, the demo and benchmarks.
  *
  * Pages are numbered; everything about a page is a pure function of (seed, number), so memory does
  * not grow with the crawl. Page n is an original, or a near or exact copy of an earlier page, or a

@@ -1,7 +1,7 @@
-/* Whether the signature stage copies the fetches of the audit's sample to the topic audit at all.
- * `watch` without copies watches nothing and finds nothing, which looks like a system without a
- * fault. Of as many fetches as the stage has handled since the start, a share by URL alone must
- * have been copied. Thread rule: one thread. */
+/* Checks that the signature stage copies the fetches of the audit's sample to the topic audit.
+ * Without copies, `watch` watches nothing and finds no fault, as in a system without faults. The
+ * check: of the fetches that the stage has handled since the start, the sample by URL alone must
+ * contain some. Thread rule: one thread. */
 #ifndef SP_KAFKA_COPIES_H
 #define SP_KAFKA_COPIES_H
 

@@ -1,5 +1,5 @@
-/* Where one thread turns messages of the topic of pages into messages of the signature stage.
- * Private to this folder. */
+/* Turns messages of the topic of pages into messages of the signature stage; each thread has a
+ * reader of its own. Private to this folder. */
 #ifndef SP_KAFKA_PAGE_READER_H
 #define SP_KAFKA_PAGE_READER_H
 

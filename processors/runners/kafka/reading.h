@@ -1,4 +1,4 @@
-/* How far a monitor (watch.h) has read a topic. Private to this folder. */
+/* The positions of a monitor (watch.h) in a topic. Private to this folder. */
 #ifndef SP_KAFKA_READING_H
 #define SP_KAFKA_READING_H
 

@@ -1,6 +1,6 @@
 /* The winners of a component, by the definition and from scratch: members in rank order, each
  * covered by the first winner that it is similar to and that the relation allows. `run --verify`
- * and `evaluate` hold the incremental system against it. */
+ * and `evaluate` compare the incremental system with it. */
 #ifndef SP_LOCAL_COVERED_H
 #define SP_LOCAL_COVERED_H
 

@@ -2,11 +2,11 @@
  *
  *   contain.c   put, remove: the steps
  *   items.c     pages in memory; containers; the share of one page that another one has
- *   hosts.c     the boilerplate of hosts: shingles on most of their pages
- *   levels.c    which shingles of which pages are in the indexes
- *   seek.c      under which shingles a page waits for a better container, and which waiting pages
- *               a new page is better for
- *   search.c    the best container of a page
+ *   hosts.c     the boilerplate of hosts: shingles on most of their pages levels.c chooses the
+ *               shingles of pages that are in the indexes
+ *   seek.c      chooses the shingles under which a page waits for a better container, and finds the
+ *               waiting pages for which a new page is a better one
+ *   search.c finds the best container of a page
  *   rows.c      the stored form */
 #ifndef SP_CONTAIN_STAGE_H
 #define SP_CONTAIN_STAGE_H
@@ -15,12 +15,12 @@
 #include "candidates/postings.h"
 #include "contain/contain.h"
 
-/* Signatures that know all shingles of their page, and those that know only the smallest hashes.
- * Each kind has its indexes: for the first any of a page's shingles can be those that a container
- * must have one of, for the second they must lie in every range of hashes. Holders: the first index
- * has pages of both kinds, because most shingles chosen for it lie in these ranges too; the second
- * has capped ones alone. All pages are signed with one cap, so a capped one is larger than any that
- * is not. */
+/* A full signature has all shingles of its page, a capped one only the smallest hashes. A search
+ * chooses shingles of which a container must have at least one. For full containers they can be any
+ * shingles of the page; for capped ones they must lie in every range of hashes that a container may
+ * cover. So each kind has indexes of its own. The first index of holders has pages of both kinds,
+ * because most shingles chosen for it lie in those ranges too; the second one has capped pages
+ * alone. All pages have the same cap, so a capped page is larger than any full one. */
 enum sp_contain_kind { SP_CONTAIN_FULL, SP_CONTAIN_CAPPED, SP_CONTAIN_KINDS };
 
 /* A shingle's last bits choose its part. Levels are numbers of parts, the first ones; levels.c. A
@@ -56,7 +56,7 @@ struct sp_contain_index {
     uint32_t levels;
     uint32_t entered[SP_CONTAIN_LEVELS]; /* pages of slots below are in the level's parts */
     /* Of seekers: a bit for some shingles, which is set for all that were added beyond level 0. Few
-     * pages wait there, and each page that comes asks whether any does. */
+     * pages wait there, and each page that comes must know whether any does. */
     uint64_t hints[SP_CONTAIN_HINTS / 64];
 };
 

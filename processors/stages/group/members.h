@@ -18,7 +18,7 @@ struct sp_member {
     struct sp_member *parent; /* in the spanning forest; NULL: a root */
     struct sp_member *winner; /* content only: itself, or the winner that covers it */
     float similarity;         /* to the winner */
-    /* what the page was last told */
+    /* the last status that was sent to the page */
     enum sp_page_status said_status;
     enum sp_reason said_reason;
     struct sp_id said_winner;
@@ -229,7 +229,7 @@ void sp_group_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
 /* If the only member is a forgotten page, drops it; returns whether it did. */
 bool sp_group_drop_last(struct sp_group_stage *st, struct sp_group *g);
 /* A forgotten page to which others redirect stays, as a page that was never fetched. Its page actor
- * does the same when it hears of it. */
+ * does the same when it gets the status. */
 void sp_group_forget_version(struct sp_group *g, struct sp_member *m);
 /* Tells the pages that redirect to m to forget its URL. */
 void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g,

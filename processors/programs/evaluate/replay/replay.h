@@ -1,10 +1,10 @@
 /* Runs a trace through both tiers, and observes what is published at given points.
  *
- * The local bus, in memory. With `budget` 0 each fetch and all that follows from it is delivered
- * before the next (drained). Else the tiers deliver only `budget` messages for each fetch, as tiers
- * do that are slower than the crawl: the rest waits its turn, and what is published lags behind.
- * When the trace is at its end, the backlog is worked off, with a look at each of `decay_steps`
- * equal steps of what was pending then; the last is where nothing is.
+ * It uses the local bus, in memory. With `budget` 0 each fetch, and every message that follows from
+ * it, is delivered before the next fetch (drained). Otherwise the tiers deliver only `budget`
+ * messages for each fetch, like tiers that are slower than the crawl: the other messages wait, and
+ * statuses are late. At the end of the trace this backlog is worked off in `decay_steps` equal
+ * steps, with an observation after each; after the last step no message is left.
  *
  * An observation sees what was published: the last status of each page, as an indexer knows it. A
  * page whose first version still waits is in no group. If no message is under way, the statuses
