@@ -229,7 +229,7 @@ void sp_group_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
 /* If the only member is a forgotten page, drops it; returns whether it did. */
 bool sp_group_drop_last(struct sp_group_stage *st, struct sp_group *g);
 /* A forgotten page to which others redirect stays, as a page that was never fetched. Its page actor
- * does the same when it gets the status. */
+ * does the same when it gets `applied`. */
 void sp_group_forget_version(struct sp_group *g, struct sp_member *m);
 /* Tells the pages that redirect to m to forget its URL. */
 void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g,
