@@ -156,9 +156,9 @@ static uint32_t list_of(const struct work *w, uint32_t key)
     return key * 2654435769u >> w->shift;
 }
 
-/* How many of a class's keys are in the index. Those that look it up are no smaller, so what it has
- * from a key on must be enough for two pages of its size; of capped signatures that is not known.
- */
+/* The number of a class's keys that are in the index. Pages that look up a key are no smaller than
+ * the class. So a key is left out if the shingles from it on are too few even for two pages of the
+ * size of the class; for capped signatures that is not known. */
 static uint32_t posted(const struct work *w, uint32_t class)
 {
     uint32_t keys = w->starts[class + 1] - w->starts[class];

@@ -144,7 +144,7 @@ static struct keyed keys_of(struct sp_finder *l, uint32_t page)
 
 /* ---- the pages to come ---- */
 
-/* The page whose rarest shingles are the most common: of near copies the original. */
+/* The page whose rarest shingles are the most common ones: among near copies, the original. */
 static const struct sp_signature *choose_reference(struct sp_finder *l, const uint32_t *pages,
                                                    size_t count)
 {
@@ -247,8 +247,8 @@ static uint32_t meet(struct sp_finder *l, uint32_t number, uint32_t found)
     return found + 1;
 }
 
-/* Whether the keys that both pages have, those that were not looked up included, may be as many as
- * similar pages have. */
+/* Whether the two pages may share as many keys as similar pages do, keys that were not looked up
+ * included. */
 static bool may_resemble(const struct sp_finder *l, const struct keyed *x, const struct added *y)
 {
     if (l->filter != BY_DIFFERENCES)

@@ -344,7 +344,7 @@ void sp_lacking_tally(const uint64_t *const *rows, uint32_t row_count, uint32_t 
     sp_lacking_tally_portable(rows, row_count, words, least, ret_words);
 }
 
-/* How many of the shingles that the last signature adds an item other than itself adds as well. */
+/* How many of the shingles that the last signature adds are also added by another item. */
 static uint32_t known_adds(const struct sp_lacking *l, int64_t self)
 {
     uint32_t by_itself = self != SP_LACKING_NONE && l->items[self].differs, known = 0;
@@ -355,8 +355,8 @@ static uint32_t known_adds(const struct sp_lacking *l, int64_t self)
     return known;
 }
 
-/* Of how many of the shingles that the last signature lacks an item of each word must lack as
- * many: at most one more than these are. */
+/* For each word of items: how many of the shingles that the last signature lacks an item must lack
+ * as well, at most one more than there are. */
 static void fill_needs(struct sp_lacking *l, double most, int64_t self)
 {
     static const double rounding = 1e-6;

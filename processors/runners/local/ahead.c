@@ -28,7 +28,8 @@ static void prefetch(const struct sp_records_ahead *ahead, uint64_t number, bool
         sp_local_bus_prefetch(ahead->bus, crawled, fed);
 }
 
-/* At once after its last record, because it is valid only until that has been fed. */
+/* Called right after the batch's last record, because the batch is valid only until that record has
+ * been fed. */
 static void leave_batch(struct sp_records_ahead *ahead)
 {
     ahead->batch = NULL;

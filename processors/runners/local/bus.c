@@ -43,7 +43,7 @@ static void on_publish(void *arg, const struct sp_status_event *said)
     e->said.contained_in = e->contained_in;
 }
 
-/* Marks the last event of each page. One record seldom leads to events of more than a few pages. */
+/* Marks the last event of each page. One record seldom causes events of more than a few pages. */
 static void mark_last_words(struct sp_local_bus *bus)
 {
     enum { FEW = 16 };
@@ -297,8 +297,8 @@ enum sp_err sp_local_bus_flush_pages(struct sp_local_bus *bus)
     return err;
 }
 
-/* Contents that no page has are bounded by those that pages have: a sweep or a flush, which looks
- * at all of them, comes as seldom as they double. */
+/* A sweep or a flush, which visits all contents, comes whenever their number has doubled. So the
+ * contents that no page has are at most as many as those that pages have. */
 static bool has_waste(const struct sp_contents *contents)
 {
     enum { FEW_BYTES = 64 << 20 };
@@ -312,8 +312,8 @@ static void sweep(struct sp_local_bus *bus)
     sp_contents_sweep(bus->contents);
 }
 
-/* A record leaves behind some hundred bytes in the stages' lists of changes, which are bounded by
- * the pages in the same way. */
+/* Each record leaves about a hundred bytes in the stages' lists of changes. They are bounded by the
+ * number of pages in the same way. */
 bool sp_local_bus_sweep(struct sp_local_bus *bus, uint64_t records)
 {
     enum { FEW_RECORDS = 1 << 16 };

@@ -24,10 +24,10 @@ static uint64_t draw_of_page(struct sp_id page)
     return sp_mix64(page.hi ^ URL_SEED);
 }
 
-/* The hash nearest to NEAREST by XOR. The choice is as uniform as the smallest hash would be; the
- * smallest is not used because candidates are found by it. The hashes are sorted: at each bit those
- * with NEAREST's are a run. Most signatures that keep only their smallest hashes still reach that
- * far. */
+/* The hash nearest to NEAREST by XOR. This choice is as uniform as that of the smallest hash, which
+ * is not used because candidates are found by the smallest hashes. The hashes are sorted: at each
+ * bit those with NEAREST's are a run. Most signatures that keep only their smallest hashes still
+ * reach that far. */
 static uint64_t draw_of_content(const struct sp_signature *g)
 {
     const uint32_t *hashes = sp_signature_shingles(g);

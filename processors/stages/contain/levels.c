@@ -21,8 +21,8 @@ enum { BEHIND_MAX = 1 << 17, PARTS_LEAST = SP_CONTAIN_PARTS / 8 };
 
 void sp_contain_levels_init(struct sp_contain_stage *c)
 {
-    /* Half as many again as are needed, and one, because the share varies from page to page. Twice
-     * that for capped pages: these need their share of the first 16 shingles, too. */
+    /* One and a half times what is needed, and one more, because the share varies from page to
+     * page. Twice that for capped pages: these need their share of the first 16 shingles, too. */
     uint32_t parts = (uint32_t)ceil(1.5 * (1 - c->options.threshold) * SP_CONTAIN_PARTS) + 1;
     if (parts < PARTS_LEAST)
         parts = PARTS_LEAST;

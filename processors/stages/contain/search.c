@@ -85,9 +85,10 @@ static void look_at_picks(struct search *s, enum sp_contain_kind kind, uint32_t 
     sp_free(shingles);
 }
 
-/* Whether rarer shingles are worth looking for. A look at the next level may have to fill it, so a
- * few searches that read long lists are let pass: as many as cost PATIENCE entries for each page
- * that was put. The account is stored, so that a stage that is made again decides alike. */
+/* Whether to look for rarer shingles in the next level. That level may have to be filled first, so
+ * some searches with long lists are allowed: until together they have read PATIENCE entries for
+ * each page that was put. This count is stored, so that a stage that is loaded again makes the same
+ * decisions. */
 static bool are_dear(struct search *s, uint32_t picks)
 {
     uint64_t entries = 0;
@@ -121,8 +122,8 @@ static bool read_picked(struct search *s, enum sp_contain_kind kind)
     return false;
 }
 
-/* The caches do not have the lists of its shingles in the capped pages' index, so any are tried
- * that level 0 has. Most often they have few entries. */
+/* The lists of its shingles in the index of capped pages are not in the processor's caches. So any
+ * shingles that level 0 has are tried first; most of them have short lists. */
 static void take_any(struct search *s, enum sp_contain_kind kind)
 {
     s->level = LEVEL_NONE;
@@ -133,9 +134,9 @@ static void take_any(struct search *s, enum sp_contain_kind kind)
     take_costs(s);
 }
 
-/* Lists of all pages: these miss only capped containers, as far as they know too few of the lists'
- * shingles. A few lists more, of capped pages alone, find those. A capped page is larger than any
- * that is not. */
+/* Reads the lists of all pages. They miss only capped containers whose range of hashes has too few
+ * of these shingles; a few lists of capped pages alone find those. A capped page is larger than any
+ * full one. */
 static void search_lists(struct search *s)
 {
     enum sp_contain_kind kind = s->counted.item->kind;

@@ -86,8 +86,9 @@ static uint64_t pop(struct heap *h)
     return least;
 }
 
-/* For full containers: any that are as many as are wanted. By counting, because most costs are
- * small and equal. False: the known ones are too few, or some cost more than can be counted. */
+/* For full containers: chooses the wanted number of shingles, the cheapest first. It sorts by
+ * counting, because most costs are small and equal. False: too few costs are known, or some are too
+ * large to be counted. */
 static bool pick_cheap(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
                        struct sp_contain_share bar, const uint32_t *costs, const bool *taken,
                        uint32_t *ret_picks, uint32_t *ret_count)
@@ -180,9 +181,10 @@ static bool waits_under(const struct sp_contain_item *item, enum sp_contain_kind
     return bsearch(&shingle, picks, item->pick_count[kind], sizeof *picks, by_number);
 }
 
-/* Unknown costs are higher than all that are known, and then by how many wait under the shingle
- * already. So a page waits under as few of them as will do, and never do many wait under the same
- * while there are others. What is found does not depend on the choice. */
+/* Unknown costs rank after all known ones, ordered by the number of pages that wait under the
+ * shingle already. So a page waits under as few of these shingles as possible, and many pages do
+ * not wait under one shingle while there are others. The result of the search does not depend on
+ * the choice. */
 static void guess_costs(const struct sp_contain_index *seekers,
                         const struct sp_contain_counted *counted, uint32_t *costs)
 {

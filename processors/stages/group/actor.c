@@ -177,8 +177,8 @@ static void change_large(struct sp_group_stage *st, struct sp_group *g, struct s
     sp_member_changed(st, g, m);
 }
 
-/* Whether it names a content that it does not bring and the group does not have. A page actor sends
- * no such change, but somebody else could. */
+/* Whether the change names a content whose signature is neither in the message nor in the group. A
+ * page actor sends no such change, but another program could. */
 static bool lacks_content(const struct sp_member *m, const struct sp_change *c)
 {
     return c->page_kind == SP_PAGE_CONTENT && !c->signature &&
@@ -302,9 +302,9 @@ static void dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_me
         sp_group_dissolve(st, g, m->link.far, m);
 }
 
-/* The page actor at the end of the first edge knows the newer version. If the edge is of a newer
- * one than the group holds, it does not: cells hear of a version after the group. Then the member
- * is one that came again with an old message, and asking would have no end. */
+/* Asks the page actor at the end of the first edge, which knows the newer version. If the edge has
+ * a newer version than the group, nobody is asked: cells get a version only after the group, so the
+ * member came again with an old message, and asking would never end. */
 static void ask_end_again(struct sp_group_stage *st, const struct sp_member *end,
                           struct sp_message *m)
 {

@@ -90,8 +90,8 @@ static void close_one(struct sp_large *l, struct sp_hub *h)
     sp_hub_unshelve(&l->open, h);
 }
 
-/* The hubs that it covered are opened one by one if there are no more than the steps until now have
- * paid for, so that a page that outranks the winner of all others costs O(1) on average. */
+/* The hubs that it covered are opened one by one if earlier steps have paid for so many, so that a
+ * page that outranks the winner of all others costs O(1) on average. */
 static void depose(struct sp_large *l, struct sp_hub *h)
 {
     sp_winning_remove(l, h);

@@ -97,7 +97,7 @@ void sp_fast_part(struct sp_group_stage *st, struct sp_group *g)
     sp_group_changed(st, g);
 }
 
-/* Whether the changed page was left alone and must look for what it has lost. */
+/* Whether the changed page was left alone by its group and must ask tier 2. */
 static bool seeks(struct sp_group_stage *st, struct sp_group *g)
 {
     if (!g->parted)

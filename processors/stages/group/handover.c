@@ -273,7 +273,7 @@ static void raise_epoch(struct sp_group_stage *st, struct sp_group *g, struct sp
     sp_group_cover_touch(g, m);
 }
 
-/* The group gets what the row knows of the page as a change of its member. */
+/* Applies the row's data about the page as a change of the member. */
 static void send_change(struct sp_group_stage *st, const struct sp_group *g,
                         const struct sp_member_row *row)
 {

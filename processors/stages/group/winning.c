@@ -145,7 +145,7 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 
 /* ---- which winners can be similar */
 
-/* The unit is about what it costs to hold a hub against one of many winners: a nanosecond. */
+/* The unit of cost is the time to examine one of many winners for a hub: about a nanosecond. */
 static bool index_is_cheaper(const struct sp_large *l)
 {
     enum { PROBE = 6144, MEMBER = 128 };
