@@ -303,8 +303,8 @@ static void dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_me
 }
 
 /* Asks the page actor at the end of the first edge, which knows the newer version. If the edge has
- * a newer version than the group, nobody is asked: cells get a version only after the group, so the
- * member came again with an old message, and asking would never end. */
+ * a newer version than the group, it is dropped instead: cells get a version only after the group,
+ * so the member came again with an old message, and asking would never end. */
 static void ask_end_again(struct sp_group_stage *st, const struct sp_member *end,
                           struct sp_message *m)
 {

@@ -1,4 +1,4 @@
-/* samepage serve: answers questions about the state of a run over HTTP. */
+/* samepage serve: serves the state of a run over HTTP. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
