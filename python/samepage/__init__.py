@@ -7,10 +7,10 @@
 >>> result.kept
 ['the quick brown fox jumps over the lazy dog', 'an entirely different sentence about something else']
 
-``dedup`` takes a collection and returns it without near duplicates; ``unique`` does the same to a
-stream. ``similar`` compares two texts. An ``Index`` holds documents that come, change and go. A ``Predictor`` learns
-which URLs are the same page, for a crawler to ask before it fetches one.
-``StatusConsumer`` follows what samepage writes to Kafka. ``python -m samepage --help``: Parquet.
+``dedup`` returns a collection without its near duplicates; ``unique`` does the same for a stream. ``similar`` compares
+two texts. An ``Index`` holds documents that can be added, changed and removed. A ``Predictor`` predicts before a fetch
+whether a URL leads to a known page. ``StatusConsumer`` reads the status events that samepage writes to Kafka.
+``python -m samepage --help``: Parquet.
 """
 
 from ._dedup import Deduplicated, Removed, dedup, unique

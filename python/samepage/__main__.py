@@ -26,7 +26,7 @@ def _plain(value: Any) -> Any:
 
 
 def _url(key: Any) -> str:
-    """An id as the program knows it with --id-field: doc:ID, unless it is a URL."""
+    """Converts an id as the program does with --id-field: to doc:ID, unless it is a URL."""
     text = str(key)
     if re.match(r"[A-Za-z]+://.|doc:.", text):
         return text
@@ -52,7 +52,7 @@ def _check_columns(batch: Any, *names: Optional[str]) -> None:
 
 
 def to_jsonl(options: argparse.Namespace, out: TextIO) -> int:
-    """Rows of Parquet files as pages for the command."""
+    """Writes rows of Parquet files as pages for the command."""
     number = 0
     for batch in _batches(options.input):
         _check_columns(batch, options.text_field, options.id_field)
@@ -81,7 +81,7 @@ def _kept_keys(path: str) -> Dict[str, None]:
 
 
 def to_parquet(options: argparse.Namespace) -> int:
-    """The rows of Parquet files that a JSONL file names, all columns as they were."""
+    """Selects the rows of Parquet files that a JSONL file names, with all columns unchanged."""
     parquet = need("pyarrow.parquet", "Parquet")
     pyarrow = need("pyarrow", "Parquet")
     keys = _kept_keys(options.kept)
@@ -136,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("-o", "--output", default="-", metavar="FILE", help="standard output by default")
     one.add_argument("--text-field", default="text", metavar="COLUMN")
     one.add_argument("--id-field", metavar="COLUMN",
-                     help="becomes the url, doc:ID where it is none; by default doc:N, the number of the row over all files")
+                     help="becomes the URL, or doc:ID if it is not a URL; default: doc:N, N counts rows over all files")
     one.add_argument("--all", action="store_true", help="the other columns as well")
     one = commands.add_parser("to-parquet", help="the rows of Parquet files that a JSONL file names")
     one.add_argument("kept", metavar="JSONL", help="objects with the url (or id) that to-jsonl wrote")

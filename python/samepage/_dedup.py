@@ -16,8 +16,8 @@ Item = TypeVar("Item")
 
 
 class Removed(NamedTuple):
-    """A document that was left out, by its place, and the kept one that it resembles, by its key:
-    its place, too, unless keys were given."""
+    """A document that was removed: its position in the source, and the key of the kept document that it resembles
+    (also a position, unless keys were given)."""
 
     position: int
     kept: Hashable
@@ -26,9 +26,9 @@ class Removed(NamedTuple):
 
 @dataclass(frozen=True)
 class Deduplicated(Generic[Collection]):
-    """What ``dedup`` returns.
+    """The result of ``dedup``.
 
-    ``kept`` is of the kind that was given: a list, a DataFrame, a Table, a Dataset.
+    ``kept`` has the type of the source: a list, a DataFrame, a Table or a Dataset.
     """
 
     kept: Collection
@@ -48,19 +48,19 @@ def dedup(source: Union[Iterable[Any], str, "os.PathLike[str]"], threshold: Opti
           text: str = "text", method: str = "shingles", content_type: Optional[str] = None,
           settings: Optional[Mapping[str, str]] = None, key: Optional[str] = None,
           index: Optional[Index] = None) -> Deduplicated[Any]:
-    """Leaves out each document that resembles one before it.
+    """Returns the source without its near duplicates: a document that resembles an earlier kept one is removed.
 
     :param source: texts; mappings with a field ``text``; a pandas DataFrame, a pyarrow Table or a
         datasets.Dataset with a column of that name; or the path of a .jsonl (also .gz), .txt (a line
         is a text), .csv or .parquet file.
-    :param threshold: near duplicates are at least so similar; None: the method's own.
+    :param threshold: the least similarity of near duplicates; None: the default of the method.
     :param text: the field or column of the text.
-    :param key: the field or column of a document's key; None: its place.
-    :param index: kept documents are added to it, and what resembles one that is in it is left out as
-        well. Needs ``key``; threshold, method and settings are those of the index.
+    :param key: the field or column of a document's key; None: its position.
+    :param index: an index to which kept documents are added; documents that resemble one of it are removed as well.
+        Needs ``key``; threshold, method and settings are those of the index.
 
-    A document without words resembles nothing and is kept. What is removed resembles the kept
-    document itself, however long a chain of similar documents is.
+    A document without words resembles nothing and is kept. Each removed document resembles its kept document directly,
+    not only through a chain of similar documents.
     """
     if index is not None and key is None:
         raise ValueError("index= needs key=: places mean nothing to the next call")
@@ -82,7 +82,7 @@ def dedup(source: Union[Iterable[Any], str, "os.PathLike[str]"], threshold: Opti
 def unique(items: Iterable[Item], threshold: Optional[float] = 0.8, *, text: str = "text",
            method: str = "shingles", content_type: Optional[str] = None,
            settings: Optional[Mapping[str, str]] = None) -> Iterator[Item]:
-    """The items of a stream that resemble none before them, as they come."""
+    """Yields the items of a stream that resemble no earlier yielded item."""
     if is_path(items):
         raise TypeError("unique() takes a stream: dedup() reads files")
     index = Index(threshold, method=method, content_type=content_type, settings=settings)

@@ -14,7 +14,7 @@ _FORMAT = "samepage index 1"
 
 
 class Match(NamedTuple):
-    """A document that resembles the text asked for."""
+    """A document that resembles the given text."""
 
     key: Hashable
     similarity: float
@@ -22,7 +22,7 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True)
 class Similarity:
-    """How similar two texts are. True where they are near duplicates."""
+    """The similarity of two texts. True if they are near duplicates."""
 
     similar: bool
     similarity: float
@@ -46,26 +46,26 @@ def similar(a: Text, b: Text, threshold: Optional[float] = 0.8, *, method: str =
             content_type: Optional[str] = None, settings: Optional[Mapping[str, str]] = None) -> Similarity:
     """Compares two texts.
 
-    :param threshold: near duplicates are at least so similar; None: the method's own.
+    :param threshold: the least similarity of near duplicates; None: the default of the method.
     :param method: "shingles", "simhash", "cosine", "sentences", "lcs" or "combined".
-    :param content_type: of both, as "text/plain" or "text/html"; None: found by a look at each.
-    :param settings: those of docs/CONFIGURATION.md that begin with similarity., signature., text.
+    :param content_type: the type of both texts, for example "text/plain" or "text/html"; None: detected for each.
+    :param settings: settings of docs/CONFIGURATION.md that begin with similarity., signature. or text.
     """
     engine = Engine(settings_of(threshold, method, settings))
     return Similarity(*engine.similarity(engine.read(a, content_type), engine.read(b, content_type)))
 
 
 class Index:
-    """Documents in memory by their keys, and which of them resemble a text.
+    """An index of documents in memory, by key, that finds the documents that resemble a text.
 
     >>> index = Index(threshold=0.8)
     >>> index.add("a", "one two three four five six seven eight nine ten")
     >>> index.query("One, two, three, four, five, six, seven, eight, nine, ten.")
     [Match(key='a', similarity=1.0)]
 
-    No similar document is missed, except by the methods simhash, cosine and lcs, which look only among
-    candidates. A document takes 8 to 10 bytes a word, 7 kB at most. Any thread may call; one at a time
-    gets in. The parameters are those of :func:`similar`.
+    No similar document is missed, except by the methods simhash, cosine and lcs, which compare candidates only. A
+    document takes 8 to 10 bytes of memory for each word, 7 kB at most. The index may be used from any thread; calls are
+    serialised. The parameters are those of :func:`similar`.
     """
 
     def __init__(self, threshold: Optional[float] = 0.8, *, method: str = "shingles",
@@ -95,7 +95,7 @@ class Index:
         self._keys[document] = key
 
     def add(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> None:
-        """Adds a document. ValueError where the key is taken: ``update`` replaces."""
+        """Adds a document. ValueError if the key is in the index: use ``update`` to replace its document."""
         signature = self._read(text, content_type)
         with self._engine.lock:
             if key in self._documents:
@@ -111,16 +111,16 @@ class Index:
             self._put(key, signature)
 
     def remove(self, key: Hashable) -> None:
-        """Takes a document out. KeyError where there is none."""
+        """Removes a document. KeyError if the key is not in the index."""
         with self._engine.lock:
             document = self._documents.pop(key)
             del self._keys[document]
             self._engine.remove(document)
 
     def query(self, text: Text, limit: Optional[int] = None, content_type: Optional[str] = None) -> List[Match]:
-        """All documents that resemble the text, most similar first; at most ``limit``.
+        """Returns all documents that resemble the text, the most similar first; at most ``limit``.
 
-        Costs a comparison for each document that hangs together with one that is found.
+        Takes one comparison for each document of each star in which one is found.
         """
         if limit is not None and limit < 0:
             raise ValueError("limit is below 0")
@@ -130,14 +130,14 @@ class Index:
                     for document, similarity in self._engine.query(signature, limit)]
 
     def nearest(self, text: Text, content_type: Optional[str] = None) -> Optional[Match]:
-        """One document that resembles the text, or None: quick however many there are."""
+        """Returns one document that resembles the text, or None. Its time does not depend on how many resemble it."""
         signature = self._read(text, content_type)
         with self._engine.lock:
             found = self._engine.nearest(signature)
             return Match(self._keys[found[0]], found[1]) if found else None
 
     def keep(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> Optional[Match]:
-        """Adds a document unless it resembles one: returns that one, or None where it was added."""
+        """Adds a document unless it resembles one of the index. Returns that one, or None if the document was added."""
         signature = self._read(text, content_type)
         with self._engine.lock:
             if key in self._documents:

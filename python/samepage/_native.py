@@ -12,7 +12,7 @@ Text = Union[str, bytes]
 
 
 class SamepageError(ValueError):
-    """A setting or an argument makes no sense; the text says which."""
+    """A setting or an argument is not valid; the text says which."""
 
 
 class _Match(ctypes.Structure):
@@ -58,7 +58,7 @@ def version() -> str:
 
 
 class Signature:
-    """What is compared of a text. Immutable; belongs to the engine that made it."""
+    """The signature of a text. Immutable; belongs to the engine that made it."""
 
     __slots__ = ("_pointer", "_engine")
 
@@ -83,7 +83,7 @@ class Signature:
 
 
 class Engine:
-    """A reader and an index with one lock: any thread may call, one at a time gets in."""
+    """A reader and an index with one lock, for use from any thread; calls are serialised."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self.lock = threading.RLock()  # __del__ may run inside a call

@@ -1,5 +1,5 @@
-"""Whether a URL, not fetched yet, is a page that is known: libsamepage_predict, as include/samepage/predict.h
-declares it."""
+"""Predicts whether a URL that was not fetched yet leads to a known page: libsamepage_predict, as
+include/samepage/predict.h declares it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class _Rule(ctypes.Structure):
 
 
 class Prediction(NamedTuple):
-    """A URL is said to be a copy of a page that was fetched."""
+    """A URL is predicted to be a copy of a page that was fetched."""
 
     url: str
     confidence: float
     rule: Dict[str, Any]
-    explore: bool = False  # fetch it all the same: it is one of the share that keeps the rules honest
+    explore: bool = False  # fetch it nevertheless, to get new evidence about the rule
 
 
 def _load() -> ctypes.CDLL:
@@ -52,7 +52,7 @@ _library = _load()
 
 
 class Predictor:
-    """Rules about URLs, learned from the pages that were fetched, for a crawler to ask before a fetch.
+    """Rules about URLs, learned from the pages that were fetched. A crawler asks them before a fetch.
 
     >>> rules = Predictor()
     >>> for page in range(50):
@@ -62,8 +62,8 @@ class Predictor:
     'http://a.example/7?sid=1'
 
     ``predict`` returns None for the share ``explore`` of the URLs that it could predict, chosen by a hash of the URL, so
-    that they are fetched: a rule that was always followed would never meet evidence again. ``ask`` tells these apart
-    from URLs of which nothing is known. Memory: about 1 KiB a URL. Any thread may call; calls run one at a time.
+    that they are fetched: a rule that is always followed would never get new evidence. ``ask`` distinguishes these from
+    URLs of which nothing is known. Memory: about 1 KiB a URL. It may be used from any thread; calls are serialised.
     """
 
     def __init__(self, confidence: float = 0.9, explore: float = 0.01) -> None:
@@ -79,8 +79,9 @@ class Predictor:
         free(getattr(self, "_rules", None))
 
     def learn(self, url: str, content: Union[str, bytes]) -> None:
-        """The URL was fetched and had this content. Contents are the same where their bytes are: give the text without
-        what changes at each fetch, or the URL of the page's winner. ValueError where the URL is none of http or https.
+        """Learns that the URL was fetched and had this content. Contents are compared byte by byte, so pass the text
+        without parts that change at each fetch, or the URL of the page's winner. ValueError if the URL is not http or
+        https.
         """
         data = content.encode("utf-8", "replace") if isinstance(content, str) else bytes(content)
         with self._lock:
@@ -88,14 +89,14 @@ class Predictor:
                 raise SamepageError(f"{url!r} is no URL of http or https")
 
     def forget(self, url: str) -> None:
-        """The URL is gone, or a redirect now: nothing is a copy of it any more."""
+        """Forgets the page of a URL that is gone or redirects: no other URL is predicted to be its copy."""
         with self._lock:
             _library.samepage_predict_forget(self._rules, url.encode())
 
     def rule(self, key: Union[str, bytes], value: Union[str, bytes, None]) -> None:
-        """A record of the topic ``rules``, or a line of ``samepage rules`` as both: the rule that others have learned.
-        Its evidence takes the place of that found here; what is learned later is added. None as value, or an empty one:
-        the rule has expired. ValueError where it is none.
+        """Takes a rule that was learned elsewhere: a record of the topic ``rules``, or a line of ``samepage rules`` as
+        both key and value. Its evidence replaces that of this predictor; evidence of later fetches is added. A value
+        that is None or empty means that the rule has expired. ValueError if it is not a rule.
         """
         try:
             about, counts = json.loads(key), json.loads(value) if value else {"recent_support": 0, "recent_against": 0}
@@ -109,12 +110,12 @@ class Predictor:
                 raise SamepageError(f"{key!r} is no rule")
 
     def predict(self, url: str) -> Optional[Prediction]:
-        """The page that the URL is a copy of and by which rule; None: fetch it."""
+        """Returns the page that the URL is predicted to be a copy of, with the rule; None: fetch the URL."""
         said = self.ask(url)
         return None if said is None or said.explore else said
 
     def ask(self, url: str) -> Optional[Prediction]:
-        """The same where ``explore`` says of a predicted fetch whether it is to be made; None: nothing is predicted."""
+        """The same, but None only if nothing is predicted; ``explore`` says whether to fetch the URL nevertheless."""
         said = _Prediction()
         with self._lock:
             if not _library.samepage_predict(self._rules, url.encode(), self._confidence, byref(said)):

@@ -1,4 +1,4 @@
-"""The status topic: what samepage knows of each page, event by event (schemas/status.avsc)."""
+"""The status topic: the status events of all pages (schemas/status.avsc)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _RULES = ("popularity", "static", "short", "market", "id", "override")
 
 
 class DecodeError(ValueError):
-    """The bytes are no status event."""
+    """The bytes are not a status event."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """One event: the latest of a url counts. docs/PROTOCOL.md says more of each field."""
+    """A status event. The latest event of a URL is its status. schemas/status.avsc describes each field."""
 
     url: str
     version_ms: int
@@ -35,11 +35,12 @@ class Status:
     group_id: str
     group_size: int
     epoch: int
-    #: of a loser by content, what put its winner first: "popularity", "static", "short", "market", "id" or "override"
+    #: of a loser by content, the rule that ranked its winner before it: "popularity", "static", "short", "market", "id"
+    #: or "override"
     rule: Optional[str] = None
-    #: of a page that is kept, where containment is on: a larger kept page that has nearly all it says
+    #: of a kept page, with containment.threshold: a larger kept page that contains nearly all of its text
     contained_in: Optional[str] = None
-    containment: Optional[float] = None  #: the share that it has
+    containment: Optional[float] = None  #: the share of the text that it contains
 
 
 class _Reader:
@@ -86,8 +87,8 @@ class _Reader:
 
 
 def decode_status(value: bytes) -> Status:
-    """The value of a message of the status topic: in single-object encoding, or in that of a schema
-    registry (whose id is not looked up). DecodeError where it is none."""
+    """Decodes the value of a message of the status topic, in single-object encoding or in the framing of a schema
+    registry, whose id is ignored. DecodeError if it is not a status event."""
     # Where the event ends; a registry's id does not say.
     registry, rule, container = value[:1] == b"\0", True, True
     if value[:2] == _SINGLE_OBJECT:
@@ -126,11 +127,11 @@ class StatusConsumer:
     ...         print(status.url, status.status, status.winner_url)
     ...         consumer.commit()
 
-    Only committed events are seen, from the beginning of the topic at first. After a crash those
-    since the last commit come again: let applying one twice do no harm.
+    Only committed events are returned; the first consumer of a group starts at the beginning of the topic. After a
+    crash, events since the last commit are delivered again, so applying an event must be idempotent.
 
-    :param group: the consumer group whose members share the partitions and whose commits are kept.
-    :param config: settings of librdkafka on top, as for TLS and SASL.
+    :param group: the consumer group, whose members share the partitions and whose committed offsets are kept.
+    :param config: further settings of librdkafka, for example for TLS and SASL.
     """
 
     def __init__(self, bootstrap_servers: str, topic: str = "status", *, group: str,

@@ -1,5 +1,5 @@
-"""Collections that dedup reads, and what of them is kept. pandas, pyarrow and datasets are imported
-only where their objects or files come in."""
+"""Collections that dedup reads and returns. pandas, pyarrow and datasets are imported only if their objects or files
+are used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_path(source: Any) -> bool:
 
 
 def text_of(item: Any, field: str) -> Text:
-    """The text of an item: itself, or its field. None counts as empty."""
+    """Returns the text of an item: the item itself, or its field. None counts as empty."""
     if isinstance(item, (str, bytes)):
         return item
     try:
@@ -146,7 +146,7 @@ def open_file(path: str, field: str) -> Source:
 
 
 def open_source(source: Any, field: str) -> Source:
-    """Of any kind that dedup takes."""
+    """Opens a source of any type that dedup accepts."""
     if is_path(source):
         return open_file(os.fspath(source), field)
     kind = f"{type(source).__module__}.{type(source).__name__}"

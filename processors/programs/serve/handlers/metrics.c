@@ -51,9 +51,10 @@ static void put_rules(struct sp_serve *s, struct sp_buf *out)
         return;
     sp_followed_stats(s->followed, &r);
     one(out, "rules", "gauge", "Rules about URLs in the topic.", (double)r.rules);
-    one(out, "rules_unreadable", "gauge", "Records in the topic that are no rules.",
+    one(out, "rules_unreadable", "gauge", "Records in the topic that are not rules.",
         (double)r.unreadable);
-    one(out, "rules_age_seconds", "gauge", "Since the topic of rules was last read to its end.",
+    one(out, "rules_age_seconds", "gauge",
+        "Time since the topic of rules was last read to its end.",
         (double)(sp_clock_ms() - r.read_ms) / 1e3);
     one(out, "rules_failures_total", "counter", "Times that the topic of rules could not be read.",
         (double)r.failures);
@@ -70,16 +71,18 @@ static void put_audit(struct sp_serve_thread *t)
         double value;
     } rows[] = {
         {"samepage_audit_missing_total", "counter",
-         "Pairs of watched near duplicates that were kept apart.", (double)r.missing},
+         "Pairs of watched near duplicates whose statuses do not show that they are.",
+         (double)r.missing},
         {"samepage_audit_wrong_total", "counter",
-         "Statuses of watched pages that these contradict.", (double)r.wrong},
+         "Statuses of watched pages that the signatures show to be wrong.", (double)r.wrong},
         {"samepage_audit_judged_total", "counter",
          "Checks of pairs of watched near duplicates; a pair counts at each change of one of its "
          "pages.",
          (double)r.judged},
         {"samepage_audit_pages", "gauge", "Pages that are watched.", (double)r.pages},
         {"samepage_audit_late_seconds", "gauge",
-         "The longest that a status was not yet right, in crawl time.", (double)r.late_ms / 1e3}};
+         "The longest time for which a status looked wrong, by the times of the fetches.",
+         (double)r.late_ms / 1e3}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         put(&t->out, "# HELP %s %s\n# TYPE %s %s\n%s %.*f\n", rows[i].name, rows[i].help,
             rows[i].name, rows[i].type, rows[i].name,
@@ -96,8 +99,7 @@ unsigned sp_handle_metrics(struct sp_serve *s, struct sp_serve_thread *t, const 
     (void)q;
     sp_index_stats(s->index, &x);
     by_route(s, out, "requests_total", "Requests answered.", c->requests, 1);
-    by_route(s, out, "refused_total", "Requests answered with a status of 400 and above.",
-             c->refused, 1);
+    by_route(s, out, "refused_total", "Responses with a status of 400 and above.", c->refused, 1);
     by_route(s, out, "request_seconds_total", "Time from the headers to the response.",
              c->microseconds, 1e-6);
     one(out, "connections", "gauge", "Open connections.", (double)get(&c->connections));
@@ -114,13 +116,14 @@ unsigned sp_handle_metrics(struct sp_serve *s, struct sp_serve_thread *t, const 
     one(out, "cached_bytes", "gauge", "Their bytes.", (double)x.bytes);
     one(out, "cache_hits_total", "counter", "Documents found in memory.", (double)x.hits);
     one(out, "cache_misses_total", "counter", "Documents read from the state.", (double)x.misses);
-    one(out, "state_version", "gauge", "Grows when the state has moved on.",
+    one(out, "state_version", "gauge", "Grows when the state has changed.",
         (double)sp_state_version(s->state));
-    one(out, "state_age_seconds", "gauge", "Since the state was last looked at.",
+    one(out, "state_age_seconds", "gauge", "Time since the state was last checked.",
         (double)(now - __atomic_load_n(&c->refreshed_ms, __ATOMIC_RELAXED)) / 1e3);
-    one(out, "state_unchanged_seconds", "gauge", "Since it was last found to have moved on.",
+    one(out, "state_unchanged_seconds", "gauge",
+        "Time since the state was last found to have changed.",
         (double)(now - __atomic_load_n(&c->changed_ms, __ATOMIC_RELAXED)) / 1e3);
-    one(out, "refresh_failures_total", "counter", "Times that the state could not be followed.",
+    one(out, "refresh_failures_total", "counter", "Times that the state could not be read.",
         (double)get(&c->refresh_failures));
     put_rules(s, out);
     put_audit(t);
