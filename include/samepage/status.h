@@ -20,11 +20,10 @@
  * or when members join or leave the consumer group, events since the last commit are delivered
  * again, so applying an event must be idempotent.
  *
- * SAMEPAGE_REMADE means that the topic was deleted and created again, so your data may be about
- * pages that the topic no longer has. Drop the data and read the topic from its beginning, with a
- * new client that has no group or another group. The client detects this while it is open, and
- * otherwise only if the new topic is shorter than the part of the old one that was read. A program
- * that does not know this value may continue as after SAMEPAGE_NONE.
+ * SAMEPAGE_REMADE says that what you keep may be of pages that the topic no longer has: drop it,
+ * and read the topic from its beginning (a new client without a group, or with another one). It is
+ * noticed where the new topic is shorter than what was read of the old one, and while a client is
+ * open. Programs that do not know it may go on as after SAMEPAGE_NONE.
  *
  * Thread rule: a client belongs to one thread at a time; different clients are independent.
  * Running out of memory ends the process. */

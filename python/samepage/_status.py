@@ -127,11 +127,11 @@ class StatusConsumer:
     ...         print(status.url, status.status, status.winner_url)
     ...         consumer.commit()
 
-    Only committed events are returned; the first consumer of a group starts at the beginning of the topic. After a
-    crash, events since the last commit are delivered again, so applying an event must be idempotent.
+    Only committed events are seen, from the beginning of the topic at first. After a crash those
+    since the last commit come again: let applying one twice do no harm.
 
-    :param group: the consumer group, whose members share the partitions and whose committed offsets are kept.
-    :param config: further settings of librdkafka, for example for TLS and SASL.
+    :param group: the consumer group whose members share the partitions and whose commits are kept.
+    :param config: settings of librdkafka on top, as for TLS and SASL.
     """
 
     def __init__(self, bootstrap_servers: str, topic: str = "status", *, group: str,

@@ -3,16 +3,15 @@
  *
  *   step 1   Pages enter the index in order of size. Each is compared with a few of those that
  *            entered before and share one of its rarest keys, and with the hubs of their
- *            components. This connects most pages that belong together.
- *   step 2   Each page looks up its keys again. Each posting knows the next one in its list whose
- *            page was in another component after step 1, so pages that are connected with this one
- *            are skipped.
+ * components. This connects most of what is connected. step 2   Each page looks up its keys again.
+ * Each posting knows the next one in its list whose page was in another component after step 1, so
+ * what is connected with the page is passed over.
  *
- * A posting also has the place of the key in its page. Order the shingles of each page by how rare
- * they are, and let the first one that x and y share be at place p of x. From there on x has n - p
- * shingles, so x and y share at most n - p. If that is too little for F, the pair is skipped. So
- * pages that share a template and have enough shingles of their own are never compared (Xiao et al.
- * 2008, PPJoin). */
+ * Why a key of a pair has a place: order the shingles of all pages by how rare they are. Let the
+ * first one that x and y share be at place p of x. Then x has n - p shingles from there on, so they
+ * share no more than that. If p is so large that this is too little for F, another pair is looked
+ * up in vain: pages that share a template and have enough of their own never meet. (Xiao et al.
+ * 2008, PPJoin.) */
 #include "similarity/connected.h"
 
 #include <math.h>
@@ -156,9 +155,9 @@ static uint32_t list_of(const struct work *w, uint32_t key)
     return key * 2654435769u >> w->shift;
 }
 
-/* The number of a class's keys that are in the index. Pages that look up a key are no smaller than
- * the class. So a key is left out if the shingles from it on are too few even for two pages of the
- * size of the class; for capped signatures that is not known. */
+/* How many of a class's keys are in the index. Those that look it up are no smaller, so what it has
+ * from a key on must be enough for two pages of its size; of capped signatures that is not known.
+ */
 static uint32_t posted(const struct work *w, uint32_t class)
 {
     uint32_t keys = w->starts[class + 1] - w->starts[class];

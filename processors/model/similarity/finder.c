@@ -2,9 +2,8 @@
  * of them, the reference r. Let D(x) be the shingles that only one of x and r has. Two similar
  * pages x and y differ in at most H shingles, so do D(x) and D(y). So either both are near r,
  * together not further than H; or they share at least (|D(x)| + |D(y)| - H) / 2 shingles of D, and
- * at least one of the H + 1 rarest of each (a prefix filter, as in join.c). So pages that have most
- * of a text in common are not found by that text, but by the shingles that they add to it and lack
- * of it.
+ * at least one of the H + 1 rarest of each (a prefix filter, as in join.c). Pages that have most of
+ * a text in common do not meet by that text, but by what they add to it and lack of it.
  *
  * With capped signatures, of which the differences are not known, the filter is that of join.c;
  * with other methods the keys are those of the candidate rule. */
@@ -144,7 +143,7 @@ static struct keyed keys_of(struct sp_finder *l, uint32_t page)
 
 /* ---- the pages to come ---- */
 
-/* The page whose rarest shingles are the most common ones: among near copies, the original. */
+/* The page whose rarest shingles are the most common: of near copies the original. */
 static const struct sp_signature *choose_reference(struct sp_finder *l, const uint32_t *pages,
                                                    size_t count)
 {
@@ -247,8 +246,8 @@ static uint32_t meet(struct sp_finder *l, uint32_t number, uint32_t found)
     return found + 1;
 }
 
-/* Whether the two pages may share as many keys as similar pages do, keys that were not looked up
- * included. */
+/* Whether the keys that both pages have, those that were not looked up included, may be as many as
+ * similar pages have. */
 static bool may_resemble(const struct sp_finder *l, const struct keyed *x, const struct added *y)
 {
     if (l->filter != BY_DIFFERENCES)

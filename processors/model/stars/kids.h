@@ -22,8 +22,8 @@ struct kid {
     uint32_t adopter; /* of ADOPTED; of FRINGE: ORPHAN if it must be probed again, else NONE */
 };
 
-/* Kids of one kind with equal numbers of kept shingles and equal overlaps with the pivot, so that
- * one bound rules out all of them. Most litters have one kid. */
+/* Kids with equal numbers of kept shingles and equal overlaps with the pivot. Most litters have
+ * one. */
 struct litter {
     union {
         uint32_t *rows; /* two or more: a heap by name; the word before it is its capacity */

@@ -1,6 +1,6 @@
-/* Remembers the last message of a partition that was read or written. If the topic has another
- * message at that offset, the topic was deleted and created again, even if it is longer than it was
- * before; librdkafka 2.0 does not report the ids of topics. Private to this folder. */
+/* The last message that was read or written of a partition. If the topic has another one at its
+ * offset, it was deleted and made again, also where it has grown longer than it was; librdkafka 2.0
+ * does not tell the ids of topics. Private to this folder. */
 #ifndef SP_KAFKA_LAST_H
 #define SP_KAFKA_LAST_H
 

@@ -1,14 +1,12 @@
 /* One cell: its rows, the pages that own each row, the row cache and the index.
  *
- *   slot      the place of a distinct content in memory, as long as it has an owner: 40 bytes, and
- *             5 to 10 in the table by content
- *   row       the owners of a slot: in memory while cached or changed
- *   owner     a page that has exactly this content. The first owner is the row's spokesman: matches
- *             name only this page
- *   star      the place of a slot in the index (stars/stars.h), where the slot is a row of the same
- *             number
- *   reliance  a row relies on the one row of a star to which it has an edge (near.c)
- *   debt      work that messages leave to later messages: kids to move, rows to probe again
+ *   slot   4+40 bytes in memory for each distinct content, as long as it has an owner
+ *   row    the owners of a slot, while cached or changed
+ *   star   what the index knows of a slot (stars/stars.h): its number there is the slot's
+ *
+ * A page that has exactly the content of a row owns the row. The first owner is its spokesman:
+ * matches name only this page. A row relies on the one row of a star to which it has an edge
+ * (near.c). Debt is work that messages leave to later messages: kids to move, rows to probe again.
  *
  * Stored as
  *   'P' slot                  -> cell, content, the star's pivot (form.c)
