@@ -1,5 +1,9 @@
 /* Shared by the files of the star index.
  *
+ *   table.c    posting lists
+ *   cells.c    the keys of a table that has few
+ *   shards.c   the keys of a table that has many
+ *   arena.c    where they lie
  *   stars.c    the interface: inserts and removes rows
  *   probe.c    finds the stars that a signature touches
  *   look.c     looks up its shingles and counts hits by star
@@ -18,10 +22,6 @@
  *   ties.c     the row through which a row is connected with its star
  *   rows.c     the stored form of rows
  *   core.c     helpers
- *   table.c    posting lists: key -> numbers
- *   cells.c    a small hash table, for a posting table of few keys
- *   shards.c   a large hash table, for a posting table of many keys
- *   arena.c    the memory of long posting lists
  *
  * A function that returns false has set s->err. */
 #ifndef SP_STARS_INTERNAL_H
