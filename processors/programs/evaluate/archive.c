@@ -207,14 +207,14 @@ static void put_where(const struct collections *c, struct sp_report *report)
     sp_buf_put_str(&lines, "1  " RELATION_1 "\n2  " RELATION_2);
     sp_buf_put_u8(&lines, 0);
     sp_report_text(report,
-                   "The collections and relations of Paudel et al., as `samepage cover --where … "
-                   "--relation …` has them. A document is a version of a URL; the paper's is an "
-                   "archive of a site, with about two versions a URL.");
+                   "The collections and relations of Paudel et al., computed by `samepage cover "
+                   "--where … --relation …`. A document is a version of a URL. The paper's "
+                   "collection is an archive of one site, with about two versions for each URL.");
     sp_report_code(report, lines.data);
     sp_report_text(report,
-                   "About half of the documents can go where there are two versions a URL and one "
-                   "covers the other; with more versions a URL more can. Of URLs alone is what "
-                   "keeping one version of each would save, whatever it says.");
+                   "If each URL has two versions and one covers the other, about half of the "
+                   "documents can be dropped; with more versions, more. The column for URLs "
+                   "alone is the saving of keeping one version of each URL, whatever its content.");
     sp_buf_done(&lines);
 }
 

@@ -117,10 +117,11 @@ static enum sp_err run(struct sp_evaluation *e)
         sp_table_new("batch", "Look-ups of shingles, pages compared a batch at a time", columns, 4);
     sp_report_text(
         e->report,
-        "The paper's tier 2 collects pages and compares a batch, so that signatures are loaded from "
-        "disk once for many. Samepage looks a page's shingles up in an index in memory. This is how "
-        "many of these look-ups a batch would share at most, before the cost of sorting them: a "
-        "batch also has to be compared with itself, and its pages wait for one another.");
+        "The paper's tier 2 collects pages and compares a batch of them, so that signatures are "
+        "loaded from disk once for many pages. samepage looks up the shingles of a page in an "
+        "index in memory. The table shows the largest share of these look-ups that a batch could "
+        "save. Sorting the look-ups costs time, a batch must also be compared with itself, and "
+        "its pages wait for one another.");
     err = measure(e, d, t);
     sp_report_table(e->report, t);
     return err;

@@ -152,13 +152,14 @@ static enum sp_err run(struct sp_evaluation *e)
     }
     sp_report_text(
         e->report,
-        "At the end of each of 21 days, a twenty-first of the fetches each, every page alive is "
-        "examined: is it a loser by its last status, and does it resemble the winner that this "
-        "names, both as they are now? A loser is compared with its winner before it is called one, "
-        "so where all messages are delivered none is wrong, in either mode; where messages wait, "
-        "statuses are of the past. The paper examines the first ten results of 400,000 queries to "
-        "other engines; what it finds wrong are mostly pages of scripts, whose text it could not "
-        "read, which is a fault of F and not counted here.");
+        "Each of 21 days has a twenty-first of the fetches. At the end of each day every page "
+        "alive is examined: if its last status is loser, does it still resemble the winner that "
+        "the status names? A loser is compared with its winner before its status is published. "
+        "So if all messages have been delivered, no loser is wrong, in either mode; if messages "
+        "wait, statuses are out of date. The paper examines the first ten results of 400,000 "
+        "queries to other engines. The errors that it finds are mostly pages of scripts whose "
+        "text it could not read; that is a fault of the similarity function, and not counted "
+        "here.");
     sp_evaluation_of_traces(e);
     sp_report_table(e->report, t);
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "daily: a trace cannot be replayed");

@@ -17,8 +17,8 @@ static const struct {
 } verdicts[SP_EXAMPLES] = {
     [WEAKEST] = {true, "Right: a winner and the loser least similar to its winner"},
     [MIDDLING] = {true, "Right: a winner and a loser of middling similarity"},
-    [WRONGLY_TOGETHER] = {false, "Wrong in fast mode: in one group, though no chain of near "
-                                 "duplicates joins them any more"},
+    [WRONGLY_TOGETHER] = {false, "Wrong in fast mode: in one group, although no chain of near "
+                                 "duplicates connects them"},
     [WRONGLY_APART] = {false, "Wrong in fast mode: near duplicates that are in different groups"},
 };
 

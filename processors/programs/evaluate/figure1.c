@@ -134,9 +134,9 @@ static enum sp_err run(struct sp_evaluation *e)
     sp_report_textf(
         e->report,
         "The pages alive at the end, by length, in the paper's range of 20 to 1,686. The paper's "
-        "2 million pages have spikes, and most pages at 237. A range is crowded where all its pages "
-        "are within a factor of τ = %g: a one-dimensional map by the paper's rule does not cut "
-        "there, so one machine has at least about that load.",
+        "2 million pages have spikes, and most pages have length 237. A range is crowded if all "
+        "its pages are within a factor of τ = %g: by the paper's rule, a one-dimensional map "
+        "does not cut inside such a range, so one machine has at least about its load.",
         tau);
     sp_evaluation_of_traces(e);
     sp_report_table(e->report, table);

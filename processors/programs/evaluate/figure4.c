@@ -49,10 +49,10 @@ static void put_imbalance(const struct sp_distinct *s,
                           struct sp_report *report)
 {
     sp_report_textf(report,
-                    "The %zu distinct contents alive at the end, on 2 to 64 machines; each map is "
-                    "trained on them for that number of machines. Load imbalance is the largest "
-                    "load over the mean load, idle machines included. The paper prints this as a "
-                    "figure only.",
+                    "The %zu distinct contents of the pages alive at the end, on 2 to 64 "
+                    "machines. For each number of machines a map is trained on them. Load "
+                    "imbalance is the largest load divided by the mean load, idle machines "
+                    "included. The paper shows this as a figure only.",
                     s->count);
     sp_kinds_table(report, "figure-4-imbalance", "Load imbalance by machines", imbalance, 3);
     sp_kinds_plot(report, "figure-4", "Load imbalance by machines", "largest / mean load",
@@ -111,14 +111,14 @@ static enum sp_err why(const struct sp_evaluation *e, const struct sp_distinct *
     sp_report_heading(e->report, "Is 3D better than 2D, and 2D than 1D?");
     sp_report_text(
         e->report,
-        "In the paper it is. A grid cuts each length by itself, and its cells have equal load only "
-        "where the lengths are independent. Over sub-dictionaries of all words they are not: a page "
-        "twice as long is twice as long on each, so contents lie along the diagonal, where 3D has 4 "
-        "of 64 cells, 2D 8 of 64, and 1D all. 1D suffers from a crowded range of lengths instead, "
-        "which must not be cut. So the paper's order holds where many pages are of about one length "
-        "but of different mixes of words, as a large crawl's pages of one template are, and is "
-        "reversed where lengths are spread and go together. The made-up contents show both. The k-d "
-        "maps cut each part by itself and have neither weakness.");
+        "In the paper it is. A grid cuts each length by itself, and its cells have equal load "
+        "only if the lengths are independent. With sub-dictionaries of all words they are not: a "
+        "page twice as long is twice as long in each. So contents lie along the diagonal, where "
+        "3D has 4 of 64 cells, 2D 8 of 64, and 1D all. 1D suffers from a crowded range of "
+        "lengths instead, which must not be cut. So the paper's order holds if many pages have "
+        "about the same length but different mixes of words, like the pages of one template in a "
+        "large crawl. It is reversed if lengths vary and are correlated. The generated contents "
+        "show both. The k-d maps cut each part by itself and have neither weakness.");
     sp_report_table(e->report, table);
     return err;
 }
@@ -231,10 +231,10 @@ static enum sp_err later_data(const struct sp_evaluation *e)
     sp_report_heading(e->report, "On later data");
     sp_report_textf(
         e->report,
-        "Each map is trained on the first tenth of a trace's fetches and loaded with ten later "
-        "slices, a tenth of the rest each, of which the distinct contents count. CV is the standard "
-        "deviation of the ten imbalances over their mean; the paper prints %.2f %%. A slice of n "
-        "contents spread over m machines by chance alone has machines that differ by sqrt(m / n). "
+        "Each map is trained on the first tenth of a trace's fetches and loaded with the "
+        "distinct contents of ten later slices, each a tenth of the rest. CV is the standard "
+        "deviation of the ten imbalances divided by their mean; the paper prints %.2f %%. If n "
+        "contents are spread over m machines by chance alone, the loads differ by sqrt(m / n). "
         "Traces with slices of fewer than %d contents are left out.",
         100 * PAPER_CV, LEAST_IN_SLICE);
     sp_report_table(e->report, table);

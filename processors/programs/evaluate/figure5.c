@@ -101,9 +101,9 @@ static enum sp_err run_printed(const struct sp_evaluation *e, const struct sp_di
     sp_report_heading(e->report, "As printed: over machines, a curve for each threshold");
     sp_report_text(
         e->report,
-        "The paper's figure: its 3D grid with its bounded routing; the same for the k-d "
-        "maps with lossless routing. Where a grid has fewer cells than machines the idle "
-        "ones are sent nothing, which counts as saved.");
+        "The paper's figure: its 3D grid with its bounded routing, and the same for the k-d maps "
+        "with lossless routing. If a grid has fewer cells than machines, nothing is sent to the "
+        "idle machines, which counts as saved.");
     for (size_t which = 0; which < PRINTED_KINDS && err == SP_OK; which++) {
         double saved[PRINTED_TAUS][SP_MACHINE_COUNTS];
         err = measure_printed(e, s, which, saved);
@@ -156,10 +156,10 @@ static void put_report(const struct sp_evaluate_options *o, const struct sp_dist
 {
     sp_report_textf(
         report,
-        "The %zu distinct contents alive at the end on %d machines, against sending each page to "
-        "the %d others; each map is trained for its threshold. Lossless routing misses no pair with "
-        "J >= τ. Bounded is the paper's condition with ρ = %.2f, which may. The paper prints this "
-        "as a figure only.",
+        "The %zu distinct contents of the pages alive at the end on %d machines, compared with "
+        "sending each page to the %d others. Each map is trained for its threshold. Lossless "
+        "routing misses no pair with J >= τ. Bounded is the paper's condition with ρ = %.2f, "
+        "which may miss some. The paper shows this as a figure only.",
         s->count, SP_MACHINES_MOST, SP_MACHINES_MOST - 1, o->bus.compare.rho);
     put_table(report, "figure-5-lossless-saved", "Transfers saved, lossless routing", v->saved[0],
               true);

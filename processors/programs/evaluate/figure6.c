@@ -163,8 +163,8 @@ static void put_most_machines(struct sp_report *report, const struct speeds *v)
     sp_report_heading(report, "64 machines");
     sp_report_text(
         report, "A page that visits v of 64 machines causes v times the look-ups of one machine, "
-                "so 64 / v is what an even spread would give. The last column but one counts "
-                "pairs instead of seconds: it is the same in every run.");
+                "so an even distribution would give a speed-up of 64 / v. The last column but "
+                "one counts pairs instead of seconds, so it is the same in every run.");
     sp_report_table(report, t);
 }
 
@@ -173,22 +173,22 @@ static void put_report(const struct sp_distinct *s, const struct speeds *v,
 {
     sp_report_textf(
         report,
-        "The %zu distinct contents alive at the end arrive one after another; each machine's "
-        "comparing is run and timed alone, and the slowest machine decides. Scan: a page is compared "
-        "with every row of each cell it visits, as in the paper: %llu pairs on one machine, of which "
-        "each run makes a sample and scales the time. "
-        "Scan ending early: the same rows, but the lengths of two pages are looked at first, and "
-        "counting ends once the threshold is out of reach. Index: with the candidates that the "
-        "machine's index finds. One machine takes %.1f s, %.2f s and %.3f s. Routing is lossless "
-        "where nothing else is said. Too small: fewer than %d contents for each machine, which are "
-        "compared in microseconds.",
+        "The %zu distinct contents of the pages alive at the end arrive one after another. The "
+        "comparisons of each machine are run and timed alone; the slowest machine decides. Scan: "
+        "a page is compared with every row of each cell that it visits, as in the paper: %llu "
+        "pairs on one machine, of which each run takes a sample and scales the time. Scan ending "
+        "early: the same rows, but the lengths of the two pages are checked first, and counting "
+        "ends when the threshold can no longer be reached. Index: a page is compared with the "
+        "candidates that the machine's index finds. One machine takes %.1f s, %.2f s and %.3f s. "
+        "Routing is lossless unless stated otherwise. Too small: fewer than %d contents for each "
+        "machine, which are compared in microseconds.",
         s->count, (unsigned long long)v->one[SP_WORK_FULL].met, v->one[SP_WORK_FULL].slowest,
         v->one[SP_WORK_SCAN].slowest, v->one[SP_WORK_INDEX].slowest, LEAST_EACH);
     put_speed_up(report, v, SP_WORK_FULL, "figure-6", "Speed-up over one machine, scanning cells");
     sp_report_heading(report, "Against the paper's 1D");
     sp_report_textf(report,
-                    "Held against the paper's one-dimensional grid on as many machines. The paper "
-                    "reports %.1f times for its 3D mapping.",
+                    "Compared with the paper's one-dimensional grid on the same number of "
+                    "machines. The paper reports %.1f times for its 3D mapping.",
                     PAPER_GAIN);
     put_over_1d(report, v, SP_WORK_FULL, "figure-6-gain",
                 "Throughput over the paper's 1D, scanning cells");

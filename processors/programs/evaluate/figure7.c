@@ -188,12 +188,13 @@ static void put_report(const struct point *points, size_t count, struct sp_repor
 {
     sp_report_textf(
         report,
-        "Incremental: each fetch goes through both tiers, and every page it concerns has its status "
-        "when it is through; state in memory, a commit every %d fetches. From scratch: the "
-        "components of all pages alive, by an exact prefix filter, found again for each batch of "
-        "fetches that is to be replaced; the fewer may wait for one another, the more it costs. The "
-        "paper reports 24 times at its largest size. One thread, processor time; the fetches of "
-        "all traces one after another.",
+        "Incremental: each fetch is processed by both tiers, after which every page that it "
+        "concerns has its status; the state is in memory, with a commit every %d fetches. From "
+        "scratch: the components of all pages alive are computed by an exact prefix filter, once "
+        "for each batch of fetches that shares a result. The smaller the batch, the sooner its "
+        "pages get a result, and the more the computation costs. The paper reports 24 times at "
+        "its largest size. One thread, processor time; the fetches of all traces one after "
+        "another.",
         COMMIT);
     if (count == 0) {
         sp_report_text(report, "There are too few fetches to take times of.");

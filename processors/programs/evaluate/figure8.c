@@ -250,12 +250,12 @@ static void put_weeks(const struct trace_result *results, size_t count, struct s
     sp_report_heading(report, "As printed: two crawls that overlap by half");
     sp_report_text(
         report,
-        "The last fetch of each URL in the first and in the second half of a trace are two crawls; "
-        "URLs are left out of one of them until half of the second crawl's are in the first as "
-        "well. An updated page has other content in the second. Its representative is the winner "
-        "of its group at the end of the first crawl, itself where it was alone or the winner. "
-        "Settled are those that mode=fast did not ask tier 2 for. The paper: 30 million URLs each, "
-        "about 30 % of the updates.");
+        "Two crawls: the last fetch of each URL in the first half and in the second half of a "
+        "trace. URLs are left out of one of them until half of the URLs of the second crawl are "
+        "also in the first. An updated page has another content in the second crawl. Its "
+        "representative is the winner of its group at the end of the first crawl, or the page "
+        "itself if it was alone or the winner. Settled are the pages for which mode=fast did not "
+        "ask tier 2. The paper: 30 million URLs in each crawl, about 30 % of the updates.");
     sp_report_plot(report, &plot);
     sp_report_table(report, t);
 }
@@ -368,11 +368,13 @@ static enum sp_err run(struct sp_evaluation *e)
     }
     sp_report_text(
         e->report,
-        "An update is a fetch that finds other content than the page's last fetch. In mode=fast it "
-        "is settled in tier 1, and tier 2 only stores it, where it is similar to its "
-        "representative: the signature that its winner had before (a group that hangs together by a "
-        "chain has several). That of a winner, or of a page alone, is its own former one. The first half of each trace is the first batch; the shares are of the updates "
-        "in the second batch so far. The paper settles about 30 % of updates.");
+        "An update is a fetch that finds another content than the page's last fetch. In "
+        "mode=fast an update is settled in tier 1, and tier 2 only stores it, if it is similar "
+        "to the page's representative: the signature that the page's winner had before (a group "
+        "that is connected by a chain has several winners). The representative of a winner, or "
+        "of a page that is alone, is its own former signature. The first half of each trace is "
+        "the first batch; the shares are of the updates in the second batch so far. The paper "
+        "settles about 30 % of the updates.");
     sp_evaluation_of_events(e->report, least_of(results, t->file_count, updates_of_batch),
                             "updates in the second batch");
     put_figure(results, t->file_count, e->report);
@@ -384,20 +386,20 @@ static enum sp_err run(struct sp_evaluation *e)
     put_weeks(results, t->file_count, e->report);
     sp_report_text(
         e->report,
-        "Verification: at the end of the trace each page alive in a group of two and more is held "
-        "against the best-ranked one of its group. Rejected are those not similar to it: members "
-        "through a chain. They are no losers of that winner; they get a winner that they resemble, "
-        "or are winners themselves.");
+        "Verification: at the end of the trace each page alive in a group of two or more is "
+        "compared with the best-ranked page of its group. Pages that are not similar to it are "
+        "rejected: they are members through a chain. They are not losers of that winner, but "
+        "have another winner that they resemble, or are winners themselves.");
     sp_evaluation_of_events(e->report, least_of(results, t->file_count, pairs_of), "pairs");
     put_verification(results, t->file_count, e->report);
     sp_report_text(
         e->report,
-        "Repairs: changes after which the edges that held a group together were in pieces. The "
-        "pieces are compared with one another until they hang together again or are known to be "
-        "apart (a split). In mode=fast a page that is not similar to the representative leaves "
-        "instead, and the rest is re-checked where more than fast.recheck_share of it is unlike its "
-        "winner. Pairs compared in tier 1 are repairs, winners and "
-        "representatives; in tier 2, the candidates of probes.");
+        "Repairs: changes after which the edges of a group no longer connected it. The pieces "
+        "are compared with one another until they are connected again or known to be separate (a "
+        "split). In mode=fast a page that is not similar to its representative leaves instead, "
+        "and the rest is re-checked if more than fast.recheck_share of it is unlike its winner. "
+        "Pairs compared in tier 1 are those of repairs, winners and representatives; in tier 2, "
+        "the candidates of probes.");
     sp_evaluation_of_events(e->report, least_of(results, t->file_count, updates_of_trace),
                             "updates");
     put_repairs(results, t->file_count, e->report);

@@ -237,17 +237,20 @@ static void put_assumptions(const struct sp_cost_options *c, const struct rates 
 {
     sp_report_text(
         report,
-        "The model, which is ours: a fetch costs the same processor time at any size of the crawl "
-        "(tier 2 looks up an index; what a probe meets does not grow), and so does a page in the "
-        "centralised run, which favours recomputing: its index lists grow. Tier 2 keeps its index "
-        "in memory, a centralised run all signatures, tier 1 nothing. Network, disks and people are not priced. Signing is needed "
-        "either way. Machines are whole ones, busy up to the utilisation. The rates are those of "
-        "these traces, with 24 cells.");
+        "The model, which is ours: a fetch costs the same processor time at any size of the "
+        "crawl, because the index of tier 2 limits the number of contents that a probe is "
+        "compared with. A page in the centralised run is assumed to cost the same at any size, "
+        "too, which favours recomputing, because its index lists grow. Tier 2 keeps its index in "
+        "memory, a centralised run all signatures, tier 1 nothing. Networks, disks and people "
+        "have no price. Signatures are needed either way. The number of machines is rounded up, "
+        "and machines are busy up to the utilisation. The rates are those of these traces, with "
+        "24 cells.");
     sp_report_textf(report,
-                    "Parameters (--cost pages=,rate=,cores=,utilisation=,memory=,price=,"
-                    "hours=,index=): %.3g pages; %.3g fetches a day; machines of %g cores and %g "
-                    "GiB, used to %g %%, at %g an hour; everything recomputed each %g hours; %g "
-                    "bytes of index for each page with content of its own.",
+                    "Parameters (--cost "
+                    "pages=,rate=,cores=,utilisation=,memory=,price=,hours=,index=): %.3g pages; "
+                    "%.3g fetches a day; machines of %g cores and %g GiB, used to %g %%, at %g "
+                    "an hour; everything is recomputed every %g hours; %g bytes of index for "
+                    "each page with a content of its own.",
                     c->pages, c->rate, c->cores, c->memory_gib, 100 * c->utilisation, c->price,
                     c->hours, c->index_bytes);
     static const char *const columns[] = {"rate", "exact", "fast"};
@@ -349,10 +352,11 @@ static enum sp_err run(struct sp_evaluation *e)
     put_figure(c, &r, rates, e->report);
     sp_report_textf(
         e->report,
-        "How old a result is: incrementally, as old as the messages under way (Table 1, delayed); "
-        "recomputed, half the time between two runs and the time of a run. At %.3g fetches a day "
-        "recomputing takes as much processor time as exact mode's tiers when it is done each %.3g "
-        "hours; the rates of the centralised run were taken over %llu pages.",
+        "The age of a result: incrementally, the time that its messages are under way (Table 1, "
+        "delayed); recomputed, half the time between two runs plus the time of a run. At %.3g "
+        "fetches a day, recomputing takes as much processor time as the tiers in mode exact if "
+        "it is done every %.3g hours; the rates of the centralised run were measured with %llu "
+        "pages.",
         c->rate, 24 * c->pages * r.join / (c->rate * (r.tier1[0] + r.tier2[0])),
         (unsigned long long)r.alive);
     sp_savings_put(c, c->memory_gib * GIB / (r.own * c->index_bytes), e->report);

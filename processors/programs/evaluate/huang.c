@@ -234,9 +234,9 @@ static void put_table2(const struct trial *t, size_t number)
     sp_report_table(t->e->report, table);
     sp_report_textf(
         t->e->report,
-        "Filtered sketches keep %.1f %% of the sentences of pages in perhaps-similar "
-        "sets of two and more. The first two times are those of the LCS of whole pages, pair "
-        "by pair: drawn %d times and multiplied.",
+        "Filtered sketches keep %.1f %% of the sentences of pages in perhaps-similar sets of two "
+        "or more pages. The first two times are those of the LCS of whole pages, pair by pair: "
+        "measured on %d drawn pairs and extrapolated.",
         t->counts[1].sentences
             ? 100 * (double)t->counts[1].sentences_left / (double)t->counts[1].sentences
             : 100.0,
@@ -332,12 +332,13 @@ static void put_ranking(const struct trial *t)
     if (!as_printed)
         sp_report_textf(
             t->e->report,
-            "Why: thresholds of simhash and cosine are as strict here as precision asks for (61 of 64 "
-            "bits, 0.98), the paper's baseline was one of 0.72. And LCS compares sentences as wholes: "
-            "pages whose sentences each differ in a word have none in common, while their words and "
-            "shingles agree; %.1f %% of these pages have fewer than %d sentences, so that a "
-            "fingerprint is of less than three of them and one sentence more or less changes r at "
-            "once. The last table says how many of the pairs are parted by which step.",
+            "Why: simhash and cosine have thresholds that give high precision here (61 of 64 "
+            "bits, 0.98); the paper's baseline had a precision of 0.72. And LCS compares whole "
+            "sentences: two pages whose sentences each differ in one word have no sentence in "
+            "common, while their words and shingles agree. %.1f %% of these pages have fewer "
+            "than %d sentences, so their fingerprints consist of fewer than three of them, and "
+            "one sentence more or less changes r at once. The last table shows how many of the "
+            "pairs are separated by which step.",
             pages ? 100 * (double)few / (double)pages : 0, FEW);
 }
 
@@ -401,13 +402,13 @@ static enum sp_err run(struct sp_evaluation *e)
     }
     sp_report_text(
         e->report,
-        "Sets of similar pages as the paper makes them (fingerprints of three minima of seven "
-        "buckets, filtered sketches, comparison with later pages without a set, a coherent part of "
-        "the LCS) beside the components of pairs that groups are made of here. Precision: the mean "
-        "share of a set that is labelled the same as its representative, over at most 1,000 sets of "
-        "two pages and more. Recall: labelled pages found with the representatives of the LCS sets, as a "
-        "multiple of what simhash finds. All methods at their default thresholds, on the main "
-        "content.");
+        "Sets of similar pages as in the paper (fingerprints of three minima of seven buckets, "
+        "filtered sketches, comparison with later pages that have no set, a coherent part of the "
+        "LCS), next to the connected components from which groups are made here. Precision: the "
+        "mean share of a set that has the same label as its representative, over at most 1,000 "
+        "sets of two or more pages. Recall: the number of labelled pages that are found with the "
+        "representatives of the LCS sets, relative to simhash. All methods have their default "
+        "thresholds and compare the main content.");
     for (size_t i = 0; i < o->labelled_count && err == SP_OK; i++) {
         struct sp_labelled *set = NULL;
         err = sp_labelled_read(o->labelled[i], &set, e->fault);

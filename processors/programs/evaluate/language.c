@@ -236,12 +236,12 @@ static enum sp_err put_apart(const struct sp_evaluation *e, const struct languag
     sp_report_table(e->report, t);
     sp_report_text(
         e->report,
-        "A map a language: each has machines in proportion to its contents, and is cut "
-        "by length over these; languages of less than two machines' share have one cell "
-        "each. Messages are the machines that a page's probe visits, its own included. The "
-        "dictionaries of k-d maps put words of the same pages together, and so those of "
-        "one language: such a map saves a part of it "
-        "without knowing the language.");
+        "One map for each language: each language has machines in proportion to its contents, "
+        "and is cut by length over these; languages with a share of less than two machines have "
+        "one cell each. Messages are the machines that the probe of a page visits, its own "
+        "included. The dictionaries of k-d maps assign words that occur on the same pages, and "
+        "so words of one language, to one sub-dictionary: such a map saves a part of it without "
+        "knowing the language.");
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "language: a map cannot be trained");
 }
 
@@ -298,9 +298,9 @@ static enum sp_err run(struct sp_evaluation *e)
     sp_report_text(
         e->report,
         "With similarity.languages = apart, pages of different detected languages are never near "
-        "duplicates. This is what it would save here, if cells were kept by language as well, "
-        "and which pairs it loses: contents of one text in two languages, as of pages that are "
-        "mostly code or names.");
+        "duplicates. The tables show what this would save here if the languages also had cells "
+        "of their own, and which pairs would be lost: contents of one text in two languages, for "
+        "example pages that are mostly code or names.");
     l.of = sp_calloc(l.contents->count, sizeof *l.of);
     err = detect(e, &l);
     if (err == SP_OK) {

@@ -251,12 +251,12 @@ static void put_methods(struct sp_report *report)
     sp_report_table(report, table);
     sp_report_text(
         report,
-        "A pair is found where F holds: at the default tau as it decides in a run, the candidate rule "
-        "included where that is part of it; the best tau, and what is found then, is the one of the highest F1, looked for "
-        "from the least one that the method's candidates are made for. Wrong: pairs found that are "
-        "not labelled the same. ARI: the adjusted Rand index of the components that the found pairs "
-        "make. Speeds are of one thread's processor time: pages from content to signature, and F of "
-        "pairs drawn half from all pairs and half from the labelled ones.");
+        "A pair is found if F holds: at the default tau as in a run, including the candidate "
+        "rule if the method has one. The best tau is that of the highest F1, searched from the "
+        "least tau for which the candidates of the method are made. Wrong: pairs that are found "
+        "and not labelled the same. ARI: the adjusted Rand index of the components of the found "
+        "pairs. Speeds are processor time of one thread: pages from content to signature, and F "
+        "of pairs of which half are drawn from all pairs and half from the labelled ones.");
 }
 
 static enum sp_err run(struct sp_evaluation *e)

@@ -334,10 +334,11 @@ static enum sp_err run(struct sp_evaluation *e)
         err = measure(e, &e->trace->files[i], at_limits, all, &least);
     sp_report_text(
         e->report,
-        "Before the first fetch of a URL, rules learned from earlier fetches say whether it is a page "
-        "that is known. Saved: fetches not made. Lost: of these, pages near nothing seen before. "
-        "Another page: not near the one they were said to be. Explored: predicted as well, but made, "
-        "so that the rules meet new evidence (predict.explore).");
+        "Before the first fetch of a URL, rules learned from earlier fetches predict whether it "
+        "leads to a known page. Saved: fetches not made. Lost: skipped pages that are near "
+        "duplicates of no earlier page. Another page: skipped pages that are not near duplicates "
+        "of the predicted page. Explored: fetches that were predicted to be duplicates and made "
+        "nevertheless, so that the rules get new evidence (predict.explore).");
     sp_report_sample(e->report, least, SP_ENOUGH_PAGES, "new URLs");
     sp_report_table(e->report, at_limits);
     sp_report_table(e->report, all);

@@ -30,34 +30,37 @@ void sp_reasons_put_definitions(struct sp_report *report)
 {
     sp_report_text(
         report,
-        "The groups are held against a centralised run: at six milestones of each trace (10, 20, 30, "
-        "50, 75 and 100 % of its fetches, as in the paper) all pages alive are compared with all others by the similarity "
-        "function alone, without partitions, groups or candidates, and the components are computed "
-        "from scratch. A page is alive where its latest fetch has content.");
+        "The groups are compared with a centralised run. At six milestones of each trace (10, "
+        "20, 30, 50, 75 and 100 % of its fetches, as in the paper) all pages alive are compared "
+        "with all others by the similarity function alone, without partitions, groups or "
+        "candidates, and the components are computed from scratch. A page is alive if its latest "
+        "fetch has content.");
     sp_report_text(
         report,
-        "Group pairs. S: pairs of pages alive whose last published status names the same group. B: "
-        "pairs of pages alive in one component of the centralised run. REP = |S - B| / |S|, the "
-        "pairs called duplicates that the centralised run does not call so. RER = |B - S| / |B|, "
-        "its pairs that are missed. A group of n pages has n (n - 1) / 2 pairs: one wrong edge "
-        "between two large groups counts for all the pairs across it.");
+        "Group pairs. S: pairs of pages alive whose last published statuses name the same group. "
+        "B: pairs of pages alive in one component of the centralised run. REP = |S - B| / |S|, "
+        "the share of the published pairs that are not in the centralised run. RER = |B - S| / "
+        "|B|, the share of the pairs of the centralised run that are missed. A group of n pages "
+        "has n (n - 1) / 2 pairs, so one wrong edge between two large groups counts for all "
+        "pairs between them.");
     sp_report_text(
         report,
-        "Winner pairs. What an indexer acts on, each page once: a loser and its winner. REP: the "
-        "share of published losers that are not similar to their winner now. RER: the share of the "
-        "centralised run's losers that are not published as losers. The paper does not say which "
-        "pairs it counts; it reports REP 0.8-1.3 % and RER 1.5-1.74 %.");
+        "Winner pairs, which an indexer acts on: a loser and its winner; each page counts once. "
+        "REP: the share of published losers that are not similar to their winner now. RER: the "
+        "share of the centralised run's losers that are not published as losers. The paper does "
+        "not say which pairs it counts; it reports REP 0.8-1.3 % and RER 1.5-1.74 %.");
     sp_report_text(
         report,
-        "The ways through the tiers. exact: lossless routing, each fetch drained before the next. "
-        "fast: the paper's approximations, which are (skip) a changed page that is similar to its "
-        "group's representative is only stored in tier 2, in its own cell; (leave) when a member "
-        "leaves, the rest of its group is re-checked only where more than fast.recheck_share of it "
-        "is unlike its winner; (bounded) tier 2 is visited within the paper's bound on "
-        "lengths. Each also by itself. delayed: exact, but the tiers deliver a limited number of "
-        "messages for each fetch, given as a share of what a fetch leads to on average; where a "
-        "part of the trace leads to more, they fall behind. Statuses are then of the past: a new "
-        "page that still waits is missed, a page that has changed is where it was.");
+        "The variants. exact: lossless routing; all messages of a fetch are processed before the "
+        "next fetch (drained). fast: the paper's approximations, together and each by itself: "
+        "(skip) a changed page that is similar to its group's representative is only stored in "
+        "tier 2, in its own cell; (leave) when a member leaves, the rest of its group is "
+        "re-checked only if more than fast.recheck_share of it is unlike its winner; (bounded) "
+        "tier 2 is visited within the paper's bound on lengths. delayed: exact, but the tiers "
+        "process a limited number of messages for each fetch, given as a share of the average "
+        "number that a fetch causes. Where fetches cause more, the tiers fall behind. Then "
+        "statuses are out of date: a new page that still waits is missed, and a changed page is "
+        "in its former group.");
 }
 
 /* Says that there are only few pairs, so that a single one is a large share. */
@@ -79,13 +82,13 @@ static void put_rep_reason(const struct sp_accuracy *a, const char *name, struct
     sp_report_textf(
         report,
         "%s, fast: REP reaches %.2f %% at milestone %zu of 6, above the paper's %.1f %%: %llu of "
-        "%llu pairs, in %llu groups; %llu of them are in one group. By itself, leave gives %.2f %% "
-        "there, skip %.2f %%, bounded %.2f %%. When the page that held two parts of a group "
-        "together changes, and fast.recheck_share allows as many pages that are unlike the winner, "
-        "the parts stay in one group until more do (milestones 1 to 6: %.2f, %.2f, %.2f, %.2f, %.2f, "
-        "%.2f %%). With every group re-checked (skip alone) tier 1 compares %.2f pairs of pages for each "
-        "fetch in place of %.2f, and RER is %.2f %% in place of %.2f %%: pages that are wrongly "
-        "together may hide what skip misses.",
+        "%llu pairs, in %llu groups; %llu of them are in one group. By itself, leave gives %.2f "
+        "%% there, skip %.2f %%, bounded %.2f %%. When the page that connected two parts of a "
+        "group changes, the parts stay in one group until more pages are unlike the winner than "
+        "fast.recheck_share allows (milestones 1 to 6: %.2f, %.2f, %.2f, %.2f, %.2f, %.2f %%). "
+        "If every group is re-checked (skip alone), tier 1 compares %.2f pairs of pages for each "
+        "fetch instead of %.2f, and RER is %.2f %% instead of %.2f %%: pages that are wrongly in "
+        "one group may hide pairs that skip misses.",
         name, 100 * sp_group_pairs_rep(p), m + 1, 100 * PAPER_REP,
         (unsigned long long)(p->system - p->both), (unsigned long long)p->system,
         (unsigned long long)p->false_groups, (unsigned long long)p->worst_false,
@@ -114,11 +117,11 @@ static void put_rer_reason(const struct sp_accuracy *a, const char *name, struct
         (unsigned long long)p->missed_components, (unsigned long long)p->worst_missed, 100 * skip,
         100 * sp_rer_of(a, SP_LEAVE_ONLY, m), 100 * bounded,
         bounded > skip
-            ? "bounded: pages whose lengths differ by more than the bound allows never meet in "
-              "tier 2, though enough of their shingles are equal"
-            : "skip: a page that changes and is still similar to its group's representative is "
-              "compared in its own cell alone, so what it has become similar to in another is not "
-              "found until one of the two changes and asks tier 2");
+            ? "bounded: pages whose lengths differ by more than the bound allows are never "
+              "compared in tier 2, even if enough of their shingles are equal"
+            : "skip: a changed page that is still similar to its group's representative is "
+              "compared in its own cell alone. So if it has become similar to a page in another "
+              "cell, that pair is not found until one of the two changes and asks tier 2");
     put_few(p->baseline, report);
 }
 

@@ -141,12 +141,13 @@ static enum sp_err run(struct sp_evaluation *e)
     }
     sp_report_text(
         e->report,
-        "The paper's condition sends a page to the cells within L tau / rho and L rho / tau on each "
-        "axis. rho follows from delta, how far a page's three lengths are from even, and epsilon, "
-        "which is 0 here. delta is estimated as what a share of the pages keeps (`samepage train` "
-        "prints the same for a map's sample). A pair is lost where the later content does not "
-        "visit the cell of the earlier one. The proof allows for the worst case of both pages; "
-        "pages that resemble one another deviate alike, so that even rho = 1 loses few.");
+        "The paper's condition sends a page to the cells between L tau / rho and L rho / tau on "
+        "each axis. rho follows from delta, the deviation of a page's three lengths from equal "
+        "lengths, and epsilon, which is 0 here. delta is estimated as the bound that a given "
+        "share of the pages keeps (`samepage train` prints the same for a map's sample). A pair "
+        "is lost if the later content does not visit the cell of the earlier one. The proof "
+        "allows for the worst case of both pages; but similar pages deviate alike, so even rho = "
+        "1 loses few pairs.");
     sp_report_table(e->report, t);
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "rho: a map cannot be trained");
 }

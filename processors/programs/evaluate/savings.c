@@ -75,12 +75,13 @@ void sp_savings_put(const struct sp_cost_options *c, double offline_pages, struc
     sp_report_heading(report, "As printed: what removing duplicates saves in serving");
     sp_report_textf(
         report,
-        "The paper's two schemes: A removes 5 %% of the pages before they are served, B 33 %%, with "
-        "a duplicate service of its own. Tier 1 has 1.4 or 2.5 billion pages and sees each query, "
-        "tier 2 the rest and %g %% of the queries; %g replicas; %g million pages an online machine "
-        "(--cost online=,replicas=); %.3g million pages a machine of the duplicate service, which "
-        "is memory=, index= and the share of pages with content of their own. Saved: %.1f to %.1f "
-        "%%; the paper has 8.2 to 25.6 %%, and does not print how many pages its machines take.",
+        "The paper's two schemes: A removes 5 %% of the pages before they are served, B 33 %%, "
+        "with a duplicate service of its own. Tier 1 has 1.4 or 2.5 billion pages and gets each "
+        "query, tier 2 has the rest and gets %g %% of the queries; %g replicas; %g million pages "
+        "on an online machine (--cost online=,replicas=); %.3g million pages on a machine of the "
+        "duplicate service, which follows from memory=, index= and the share of pages with a "
+        "content of their own. Saved: %.1f to %.1f %%; the paper has 8.2 to 25.6 %%, and does "
+        "not print the number of pages on a machine.",
         100 * TIER_2_QUERIES, c->replicas, c->online_pages / 1e6, offline_pages / 1e6, 100 * least,
         100 * most);
     sp_report_plot(report, &plot);

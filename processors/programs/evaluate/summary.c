@@ -53,9 +53,10 @@ static void put_gain(const struct sp_brought *b, struct sp_report *report)
             "This is a small sample: the share of documents is between %.1f and %.1f %% "
             "(95 %% confidence interval, if they were drawn independently).",
             100 * least, 100 * most);
-    sp_report_text(report, "A sample has fewer duplicates than the crawl it was drawn from: if it "
-                           "has every tenth page, it has both of two copies in only one of a "
-                           "hundred cases. Whole hosts are better samples than single pages.");
+    sp_report_text(report, "A sample has fewer duplicates than the crawl from which it was "
+                           "drawn: if it has every tenth page, it has both of two copies in only "
+                           "one of a hundred cases. Whole hosts are better samples than single "
+                           "pages.");
 }
 
 static void put_fates(const struct sp_brought *b, struct sp_report *report)
@@ -250,8 +251,8 @@ static void put_cost(const struct sp_evaluation *e, const struct sp_brought *b)
     sp_report_heading(e->report, "What it costs");
     sp_report_textf(e->report,
                     "Measured here: reading %zu fetches and making signatures took %.2f s of "
-                    "processor time (on all cores), grouping took %.2f s (on one core). The whole "
-                    "evaluation needed at most %.0f MiB of memory until now.",
+                    "processor time (on all cores), grouping took %.2f s (on one core). The "
+                    "whole evaluation has needed at most %.0f MiB of memory so far.",
                     trace->fetch_count, e->reading_seconds, tiers, peak / (1 << 20));
     sp_report_sample(e->report, trace->fetch_count, FEW_FETCHES, "fetches");
     struct sp_table *t = sp_table_new("summary-cost", "Extrapolated to larger crawls, as a range",
@@ -268,17 +269,17 @@ static void put_cost(const struct sp_evaluation *e, const struct sp_brought *b)
     sp_report_table(e->report, t);
     sp_report_textf(e->report,
                     "The least time assumes that reading uses all %ld cores of this machine, and "
-                    "that grouping a fetch costs as little as in the cheaper half of these traces. "
-                    "The most assumes one core, and that grouping a fetch becomes dearer as it did "
-                    "from the first half to the second, but no more than the cube root of the "
-                    "number of fetches. The least memory is the index of tier 2, with everything "
-                    "else on disk, and without the caches (cache.bytes). The most is everything in "
-                    "memory, as in this evaluation.",
+                    "that grouping a fetch costs as little as in the cheaper half of these "
+                    "traces. The most assumes one core, and that the cost of grouping a fetch "
+                    "grows as it did from the first half to the second, but no faster than the "
+                    "cube root of the number of fetches. The least memory is the index of tier "
+                    "2, with everything else on disk, and without the caches (cache.bytes). The "
+                    "most is everything in memory, as in this evaluation.",
                     cores);
     if (fetches < FEW_FETCHES)
         sp_report_textf(e->report,
-                        "%zu fetches are few to extrapolate from: the milliseconds of the start "
-                        "are counted as if they grew with the crawl.",
+                        "%zu fetches are too few for a good extrapolation: the milliseconds of "
+                        "the start are counted as if they grew with the crawl.",
                         trace->fetch_count);
 }
 

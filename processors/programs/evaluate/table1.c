@@ -273,9 +273,9 @@ static void put_decay(const struct summary *summaries, size_t count, struct sp_r
     for (size_t i = 0; i <= SP_DECAY_STEPS; i++)
         x[i] = 100.0 * (double)i / SP_DECAY_STEPS;
     sp_report_text(report,
-                   "When input stops, the backlog is worked off; what is delivered leads to more "
-                   "messages. What is shown is RER by the share of the backlog that is gone: when "
-                   "it is gone, so is the error.");
+                   "When input stops, the backlog is worked off; processing it causes further "
+                   "messages. The plot shows RER by the share of the backlog that has been "
+                   "processed: at the end the error is gone.");
     for (size_t v = SP_DELAYED; v < SP_VARIANTS; v++) {
         char name[48], caption[128];
         snprintf(name, sizeof name, "table-1-decay-%.0f", 100 * sp_variants[v].capacity);
