@@ -23,6 +23,42 @@ static void check_redacted(const char *text, const char *expected)
     CU_ASSERT_STRING_EQUAL(copy, expected);
 }
 
+/* How often somebody waited by a clock that nobody sets, and the longest of these waits. */
+static int waits;
+static long longest_ms;
+
+int __real_pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  clockid_t clock, const struct timespec *end);
+int __wrap_pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  clockid_t clock, const struct timespec *end);
+
+int __wrap_pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                                  clockid_t clock, const struct timespec *end)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long ms = (end->tv_sec - now.tv_sec) * 1000 + (end->tv_nsec - now.tv_nsec) / 1000000;
+    __atomic_add_fetch(&waits, clock == CLOCK_MONOTONIC, __ATOMIC_RELAXED);
+    if (ms > __atomic_load_n(&longest_ms, __ATOMIC_RELAXED))
+        __atomic_store_n(&longest_ms, ms, __ATOMIC_RELAXED);
+    return __real_pthread_cond_clockwait(condition, mutex, clock, end);
+}
+
+/* Otherwise the wait of a stage whose clock is set back by hours lasts for hours. */
+TEST(librdkafka_waits_by_a_clock_that_nobody_sets)
+{
+    static const struct sp_kafka_options o = {.prefix = "t.", .instance = "1"};
+    rd_kafka_t *handle = NULL;
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, SP_KAFKA_READER, NULL, NULL, NULL, &handle, &fault),
+                          SP_OK);
+    int before = __atomic_load_n(&waits, __ATOMIC_RELAXED);
+    CU_ASSERT_PTR_NULL(rd_kafka_consumer_poll(handle, 20));
+    CU_ASSERT_TRUE(__atomic_load_n(&waits, __ATOMIC_RELAXED) > before);
+    CU_ASSERT_TRUE(__atomic_load_n(&longest_ms, __ATOMIC_RELAXED) < 3600000);
+    rd_kafka_destroy(handle);
+}
+
 TEST(secrets_are_replaced_and_nothing_else)
 {
     check_redacted("", "");
