@@ -61,6 +61,17 @@ static enum sp_abort cause_of(rd_kafka_resp_err_t code)
     }
 }
 
+/* What to do about an error that every other attempt would meet as well; NULL: it may pass. */
+static const char *way_out(rd_kafka_resp_err_t code)
+{
+    if (sp_kafka_is_forbidden(code))
+        return SP_KAFKA_FORBIDDEN;
+    return code == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT
+               ? "lower kafka.transaction.timeout.ms, or raise transaction.max.timeout.ms of the "
+                 "brokers"
+               : NULL;
+}
+
 enum sp_err sp_failure_note_kafka(struct sp_failure *f, rd_kafka_t *producer,
                                   rd_kafka_resp_err_t code, const char *what, const char *detail)
 {
@@ -70,10 +81,11 @@ enum sp_err sp_failure_note_kafka(struct sp_failure *f, rd_kafka_t *producer,
         producer ? rd_kafka_fatal_error(producer, why, sizeof why) : RD_KAFKA_RESP_ERR_NO_ERROR;
     if (fatal != RD_KAFKA_RESP_ERR_NO_ERROR)
         code = fatal, detail = why;
-    if (!sp_kafka_is_forbidden(code))
+    const char *out = way_out(code);
+    if (!out)
         return keep(f, SP_BUSY, cause_of(code), what, detail);
     char text[sizeof f->fault.text];
-    snprintf(text, sizeof text, "%.500s: %s", detail, SP_KAFKA_FORBIDDEN);
+    snprintf(text, sizeof text, "%.500s: %s", detail, out);
     return keep(f, SP_INVALID, SP_ABORT_BROKER, what, text);
 }
 

@@ -315,15 +315,26 @@ TEST(a_right_that_is_taken_away_ends_the_stage)
     check_forbidden(END_TRANSACTION, ERR(TRANSACTIONAL_ID_AUTHORIZATION_FAILED));
 }
 
-TEST(a_stage_without_the_right_to_its_transactional_id_ends)
+static void check_no_producer(rd_kafka_resp_err_t err, const char *said)
 {
     world_create(true);
-    world_inject(INIT_PRODUCER, 20, ERR(TRANSACTIONAL_ID_AUTHORIZATION_FAILED));
+    world_inject(INIT_PRODUCER, 20, err);
     world_start();
     CU_ASSERT_EQUAL(world_join(), SP_INVALID);
-    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "the broker's ACLs refuse this to our user"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, said));
     CU_ASSERT_EQUAL(world.metrics.restarts, 0);
     world_destroy();
+}
+
+TEST(a_stage_without_the_right_to_its_transactional_id_ends)
+{
+    check_no_producer(ERR(TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
+                      "the broker's ACLs refuse this to our user");
+}
+
+TEST(transactions_that_are_longer_than_the_brokers_allow_end_the_stage)
+{
+    check_no_producer(ERR(INVALID_TRANSACTION_TIMEOUT), "lower kafka.transaction.timeout.ms");
 }
 
 /* ---- a disk of the broker ---- */
