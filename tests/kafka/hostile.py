@@ -163,9 +163,12 @@ def policies(place):
             check_in(f"{topic}: its cleanup.policy is {policy}", message)
             check_in(words, message)
         place.admin("set", topic, "cleanup.policy", "compact" if "changelog" in topic else "delete")
+    place.admin("set", "status", "cleanup.policy", "compact,delete")
     with place.stages():
         place.ingest(crawl="first")
         place.settled(place.expected("first"), "policies as they should be")
+        with open(place.path(place.prefix + "group.log"), encoding="utf-8") as file:
+            check_in("status: its cleanup.policy is compact,delete", file.read())
 
 
 def recreated(place):

@@ -23,6 +23,14 @@ const char *sp_policy_objection(enum sp_topic topic, const char *policy)
     }
 }
 
+const char *sp_policy_doubt(enum sp_topic topic, const char *policy)
+{
+    return topic == SP_TOPIC_STATUS && strstr(policy, "delete")
+               ? "deletes the statuses of pages that have not changed for a time, and readers that "
+                 "begin later miss them; unless that is meant, set it to compact"
+               : NULL;
+}
+
 static enum sp_topic topic_of(char topics[SP_TOPICS][SP_TOPIC_NAME_MAX], const char *name)
 {
     int topic = 0;
@@ -50,6 +58,10 @@ static enum sp_err judge(enum sp_topic topic, const rd_kafka_ConfigResource_t *r
                                 "%s: its cleanup.policy is %s, which %s, then look at `samepage "
                                 "topics check`",
                                 name, value, objection);
+        const char *doubt = sp_policy_doubt(topic, value);
+        if (doubt)
+            return sp_fault_set(fault, SP_BUSY, "%s: its cleanup.policy is %s, which %s", name,
+                                value, doubt);
     }
     return SP_OK;
 }

@@ -6,6 +6,8 @@
 
 /* What is wrong with a topic whose cleanup.policy has that value; NULL: nothing. */
 const char *sp_policy_objection(enum sp_topic topic, const char *policy);
+/* The same where only readers of the topic lose something, which may be meant. */
+const char *sp_policy_doubt(enum sp_topic topic, const char *policy);
 
 /* Asks for the policies of the topics that have partitions; does not wait. The reply comes to the
  * queue within `timeout_ms`. NULL: there are none. */
@@ -13,7 +15,8 @@ rd_kafka_queue_t *sp_policy_ask(rd_kafka_t *handle, char topics[SP_TOPICS][SP_TO
                                 const int32_t partitions[SP_TOPICS], int timeout_ms);
 
 /* SP_NOT_FOUND: no reply has come yet. SP_INVALID: a policy would lose messages or state; the fault
- * says which and what to do. SP_BUSY: the broker does not tell; the fault says why. */
+ * says which and what to do. SP_BUSY: the broker does not tell, or there is a doubt; the fault says
+ * why. */
 enum sp_err sp_policy_take(rd_kafka_queue_t *queue, char topics[SP_TOPICS][SP_TOPIC_NAME_MAX],
                            struct sp_fault *fault);
 

@@ -89,6 +89,9 @@ TEST(what_would_lose_messages_or_state_is_objected_to)
     }
     CU_ASSERT_PTR_NULL(sp_policy_objection(SP_TOPIC_PAGES, "compact"));
     CU_ASSERT_PTR_NULL(sp_policy_objection(SP_TOPIC_STATUS, "compact,delete"));
+    CU_ASSERT_PTR_NOT_NULL(sp_policy_doubt(SP_TOPIC_STATUS, "compact,delete"));
+    CU_ASSERT_PTR_NULL(sp_policy_doubt(SP_TOPIC_STATUS, "compact"));
+    CU_ASSERT_PTR_NULL(sp_policy_doubt(SP_TOPIC_PAGES, "delete"));
 }
 
 /* ---- topics check ---- */
