@@ -15,6 +15,8 @@ enum statement {
     VERDICT,
     NO_VERDICT,
     DROP_EMPTY,
+    NO_VERDICTS,
+    DROP_ALL_EMPTY,
     STATEMENTS
 };
 
@@ -46,6 +48,9 @@ static const char *const texts[STATEMENTS] = {
                    " WHERE url = ?1",
     [DROP_EMPTY] = "DELETE FROM page WHERE url = ?1 AND status = 0 AND NOT EXISTS"
                    " (SELECT 1 FROM body WHERE body.rowid = page.id)",
+    [NO_VERDICTS] = "UPDATE page SET status = 0, winner_url = NULL, contained_in = NULL",
+    [DROP_ALL_EMPTY] = "DELETE FROM page WHERE NOT EXISTS"
+                       " (SELECT 1 FROM body WHERE body.rowid = page.id)",
 };
 
 struct index *index_open(const char *file, char *error, size_t size)
@@ -159,6 +164,11 @@ bool index_forget_status(struct index *index, const char *url, size_t url_len)
 {
     bind_text(index->statements[NO_VERDICT], 1, url, url_len);
     return step(index, NO_VERDICT, NULL) && drop_empty(index, url, url_len);
+}
+
+bool index_forget_statuses(struct index *index)
+{
+    return step(index, NO_VERDICTS, NULL) && step(index, DROP_ALL_EMPTY, NULL);
 }
 
 /* Each word in quotes, so that none is taken for an operator of FTS5. NULL: out of memory. */

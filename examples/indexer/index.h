@@ -32,6 +32,8 @@ bool index_put_status(struct index *index, const char *url, size_t url_len,
 bool index_forget_text(struct index *index, const char *url, size_t url_len);
 /* Takes out its status, and the page if it has no text. */
 bool index_forget_status(struct index *index, const char *url, size_t url_len);
+/* The same for all pages: texts stay, and are results again until their next status. */
+bool index_forget_statuses(struct index *index);
 
 /* Calls `each` for at most `most` pages that have all the words, best first; neither losers nor
  * pages that are gone. `contained_in`: a larger page that has nearly all of it; NULL: none. */

@@ -180,10 +180,15 @@ static bool apply_statuses(struct indexer *x)
     struct samepage_status_event event;
     for (int i = 0; i < BATCH; i++) {
         int got = samepage_status_next(x->statuses, 0, &event);
-        if (got < 0)
+        if (got < 0 || got == SAMEPAGE_REMADE)
             fprintf(stderr, "indexer: %s\n", samepage_status_error(x->statuses));
         if (got == SAMEPAGE_FATAL)
             stop = 1;
+        if (got == SAMEPAGE_REMADE) {
+            if (!begin(x) || !index_forget_statuses(x->index))
+                return false;
+            continue;
+        }
         const char *erased = samepage_status_erased(x->statuses);
         if (got != SAMEPAGE_EVENT && !erased)
             break;

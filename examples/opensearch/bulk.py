@@ -71,9 +71,14 @@ def events(options):
     import samepage  # tools/python builds it
 
     with samepage.StatusConsumer(options.broker, options.prefix + "status", group=options.group) as consumer:
-        waited = 0
+        waited, remade = 0, 0
         while waited < options.idle:
             status = consumer.poll(1.0)
+            if consumer.remade > remade:
+                remade = consumer.remade
+                print("bulk.py: the topic was deleted and made again: the index may have pages that it no longer has; "
+                      "fill a new index with another --group", file=sys.stderr)
+                continue
             if status is None and consumer.erased is None:
                 waited += 1
                 consumer.commit()

@@ -22,8 +22,10 @@
  *
  * SAMEPAGE_REMADE says that what you keep may be of pages that the topic no longer has: drop it,
  * and read the topic from its beginning (a new client without a group, or with another one). It is
- * noticed where the new topic is shorter than what was read of the old one, and while a client is
- * open. Programs that do not know it may go on as after SAMEPAGE_NONE.
+ * noticed while a client is open, by the last event that was read: its offset is behind the end, or
+ * has another event. Where a topic is made again while no client is open, a group begins as one
+ * that is new, because its offsets were deleted with the topic. Programs that do not know
+ * SAMEPAGE_REMADE may go on as after SAMEPAGE_NONE.
  *
  * Thread rule: a client belongs to one thread at a time; different clients are independent.
  * Running out of memory ends the process. */

@@ -14,6 +14,7 @@ _FINGERPRINT = struct.pack("<Q", 0x1BF0184F5B3C2A76)  # CRC-64-AVRO of schemas/s
 _NO_CONTAINER = struct.pack("<Q", 0xCDB166BAFD669F8D)  # of before there was contained_in
 _NO_RULE = struct.pack("<Q", 0x052AEAFB6E82C021)  # of before there was a rule
 _STATUSES = ("unique", "winner", "loser", "gone")
+_UNKNOWN_TOPIC = 3  # the protocol's UNKNOWN_TOPIC_OR_PARTITION
 _REASONS = ("content", "redirect", "exact")
 _RULES = ("popularity", "static", "short", "market", "id", "override")
 
@@ -119,6 +120,44 @@ def decode_status(value: bytes) -> Status:
     return Status(**fields)
 
 
+class _Places:
+    """Where the reading of each partition began and where it is, to notice that it begins before that: a group begins
+    where it has committed, and the deletion of a topic deletes what was committed."""
+
+    def __init__(self) -> None:
+        self._first: Dict[int, Any] = {}  # by partition: the message at which reading began
+        self._least: Dict[int, int] = {}  # no member of the group begins before
+        self._next: Dict[int, int] = {}
+
+    @staticmethod
+    def _name(message: Any) -> Any:
+        return message.offset(), message.timestamp(), message.key(), message.value()
+
+    def moved(self, partitions: List[Any]) -> None:
+        """Another member may have read on, and what was not committed comes again."""
+        for partition in partitions:
+            self._next.pop(partition.partition, None)
+
+    def committed(self, message: Any) -> None:
+        self._least[message.partition()] = message.offset() + 1
+
+    def goes_back(self, message: Any) -> bool:
+        at, offset = message.partition(), message.offset()
+        first = self._first.get(at)
+        again = (offset < self._next.get(at, self._least.get(at, 0))
+                 or (first is not None and offset == first[0] and self._name(message) != first))
+        if again:  # so will the other partitions, which is no news
+            self._first, self._least, self._next = {}, {}, {}
+        if at not in self._next:
+            self._first[at] = self._name(message)
+            self._least[at] = max(offset, self._least.get(at, 0))
+        self._next[at] = offset + 1
+        return again
+
+    def __bool__(self) -> bool:
+        return bool(self._first)
+
+
 class StatusConsumer:
     """Follows the status topic. Needs confluent-kafka.
 
@@ -130,6 +169,9 @@ class StatusConsumer:
     Only committed events are seen, from the beginning of the topic at first. After a crash those
     since the last commit come again: let applying one twice do no harm.
 
+    If the topic is deleted and made again while the consumer is open, ``remade`` grows before the first event of the new
+    topic. What you keep may then be of pages that the topic no longer has: drop it.
+
     :param group: the consumer group whose members share the partitions and whose commits are kept.
     :param config: settings of librdkafka on top, as for TLS and SASL.
     """
@@ -137,6 +179,7 @@ class StatusConsumer:
     def __init__(self, bootstrap_servers: str, topic: str = "status", *, group: str,
                  config: Optional[Mapping[str, Any]] = None, consumer: Any = None) -> None:
         self.bad = 0  #: records passed over since they are no status events
+        self.remade = 0  #: how many times the topic was deleted and made again
         #: the canonical URL of the page that was erased (`samepage forget`), if that is why the last poll returned None
         self.erased: Optional[str] = None
         if consumer is None:
@@ -146,22 +189,36 @@ class StatusConsumer:
                 "bootstrap.servers": bootstrap_servers, "group.id": group,
                 "enable.auto.commit": False, "isolation.level": "read_committed"})
         self._consumer = consumer
-        self._seen: List[Any] = []
-        consumer.subscribe([topic])
+        self._seen: Dict[int, Any] = {}  # by partition: the last event since the last commit
+        self._places = _Places()
+        self._held: Any = None  # the first event of a topic that was made again
+        consumer.subscribe([topic], on_assign=self._moved, on_revoke=self._moved)
+
+    def _moved(self, _consumer: Any, partitions: List[Any]) -> None:
+        self._places.moved(partitions)
+        for partition in partitions:
+            self._seen.pop(partition.partition, None)
 
     def poll(self, timeout: float = 1.0) -> Optional[Status]:
-        """The next event, or None where none comes in so many seconds or a page was erased.
+        """The next event, or None where none comes in so many seconds, a page was erased or the topic was made again.
         ConnectionError where the broker refuses."""
         self.erased = None
-        message = self._consumer.poll(timeout)
+        message, held, self._held = self._held, self._held is not None, None
+        if not held:
+            message = self._consumer.poll(timeout)
         if message is None:
             return None
         error = message.error()
         if error is not None:
-            if error.fatal() or not error.retriable():
+            deleted = error.code() == _UNKNOWN_TOPIC and self._places  # it may be made again
+            if error.fatal() or not (error.retriable() or deleted):
                 raise ConnectionError(str(error))
             return None
-        self._seen = [message]
+        if not held and self._places.goes_back(message):
+            self.remade += 1
+            self._held, self._seen = message, {}
+            return None
+        self._seen[message.partition()] = message
         if message.value() is None:
             key = message.key()
             self.erased = None if key is None else key.decode("utf-8", "replace")
@@ -181,9 +238,12 @@ class StatusConsumer:
 
     def commit(self) -> None:
         """All events so far are dealt with: the next start goes on behind them."""
-        if self._seen:
-            self._consumer.commit(asynchronous=False)
-            self._seen = []
+        # The position that librdkafka would commit by itself is none where it is before what was committed of a topic
+        # that was made again.
+        while self._seen:
+            _, message = self._seen.popitem()
+            self._consumer.commit(message=message, asynchronous=False)
+            self._places.committed(message)
 
     def close(self) -> None:
         self._consumer.close()

@@ -1,4 +1,4 @@
-"""What disks and operators do to brokers and topics while the stages work: `brokers.py PART WORK PROGRAM ADMIN`.
+"""What disks and operators do to brokers and topics while the stages work: `brokers.py PART WORK PROGRAM ADMIN INDEXER`.
 
     disk      the disk of the broker, which is full for a while (a tmpfs: only where mounting is allowed)
     sizes     max.message.bytes of each topic is less than what the stages send
@@ -9,6 +9,7 @@ Statuses are those of `samepage run` afterwards.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ import urllib.parse
 
 import cluster
 from hostile import Hostile, small_disk
-from statuses import ask, decided, main, of_json
+from statuses import ask, decided, main, of_json, verdicts_of, STATUSES
 from harness import PATIENCE_SECONDS, Failure, check, check_equal, check_in, free_port, until
 
 SOON = {"kafka.transaction.timeout.ms": "10000", "kafka.message.timeout.ms": "8000"}
@@ -94,7 +95,8 @@ def sizes(place):
 
 def remade(place):
     """Nothing of the former crawl is served or followed on, and no status of the new one is missed."""
-    port, topics = free_port(), ["pages", "tier1", "tier2", "status", "dead-letter", "tier1-changelog", "tier2-changelog"]
+    index, port = place.path("index"), free_port()
+    topics = ["pages", "tier1", "tier2", "status", "dead-letter", "tier1-changelog", "tier2-changelog"]
 
     def served(url):
         try:
@@ -107,8 +109,12 @@ def remade(place):
     def followed():
         return of_json(said(place.path("followed")).rpartition("\n")[0])
 
+    def indexed(want):
+        return verdicts_of(index) == {url: (STATUSES.index(event[2]), event[3]) for url, event in want.items()}
+
     with place.started(place.program, "serve", "--kafka", "--listen", f"127.0.0.1:{port}", *place.settings()), \
-            place.started(place.program, "status", "--follow", *place.settings(), output=place.path("followed")):
+            place.started(place.program, "status", "--follow", *place.settings(), output=place.path("followed")), \
+            place.started(place.indexer, "run", "--broker", place.address, "--prefix", place.prefix, "--index", index):
         with place.stages():
             place.ingest(crawl="first")
             want = place.expected("first")
@@ -116,21 +122,27 @@ def remade(place):
             old = min(want)
             until(lambda: served(old) not in (None, 404), "the first crawl's status")
         until(lambda: decided(followed()) == want, "the first crawl's statuses")
+        until(lambda: indexed(want), "an index of the first crawl")
+        indexer = place.processes.running[place.indexer, "run"]
+        indexer.send_signal(signal.SIGSTOP)  # when it goes on, the new topics are longer than what it has read
         for topic in topics:
             place.admin("delete", topic)
         until(lambda: place.call("topics", "create", *place.settings()).count(" created") == len(topics), "new topics")
         count = len(followed())
-        place.call("synth", "--pages", "40", "--seed", "4", "--words", "60", "-o", place.path("crawl.jsonl"))
+        place.call("synth", "--pages", "600", "--seed", "4", "--words", "60", "-o", place.path("crawl.jsonl"))
         os.remove(place.path("want.jsonl"))
         want = place.expected()
         gone = min(set(decided(followed())) - set(want))
         with place.stages():
             place.ingest()
             place.settled(want, "topics that were made again")
+            indexer.send_signal(signal.SIGCONT)
             until(lambda: served(gone) == 404 and served(min(want)) not in (None, 404),
                   lambda: f"the new statuses alone: {served(gone)}, {served(min(want))}")
             until(lambda: decided(followed()[count:]) == want, "the new statuses")
-        check_in("was deleted and made again", log(place, "status"))
+            until(lambda: indexed(want), lambda: "an index of the new statuses: " + log(place, "run"))
+        for reader in ("status", "run"):
+            check_in("was deleted and made again", log(place, reader))
 
 
 def groups(place):
@@ -200,4 +212,10 @@ def ingest_until(place, ended):
 
 if __name__ == "__main__":
     test = {"sizes": sizes, "remade": remade, "groups": groups, "disk": disk}[sys.argv[1]]
-    main(lambda *args: test(Hostile(sys.argv[1], *args)), *sys.argv[2:])
+
+    def begin(*arguments):
+        place = Hostile(sys.argv[1], *arguments[:-1])
+        place.indexer = arguments[-1]
+        test(place)
+
+    main(begin, *sys.argv[2:])

@@ -19,8 +19,17 @@ LATEST = ("rule", "contained_in", "containment")  # in order of arrival
 
 
 class Message:
-    def __init__(self, value=None, error=None, key=None):
-        self._value, self._error, self._key = value, error, key
+    def __init__(self, value=None, error=None, key=None, offset=None, time=5):
+        self._value, self._error, self._key, self._offset, self._time = value, error, key, offset, time
+
+    def partition(self):
+        return 0
+
+    def offset(self):
+        return self._offset
+
+    def timestamp(self):
+        return 1, self._time
 
     def key(self):
         return self._key
@@ -33,8 +42,11 @@ class Message:
 
 
 class Fault:
-    def __init__(self, retriable):
-        self._retriable = retriable
+    def __init__(self, retriable, code=0):
+        self._retriable, self._code = retriable, code
+
+    def code(self):
+        return self._code
 
     def fatal(self):
         return False
@@ -46,21 +58,39 @@ class Fault:
         return "refused"
 
 
+class Partition:
+    topic, partition = "t", 0
+
+
 class Broker:
     """What confluent_kafka.Consumer offers, backed by a list."""
+    given = 0
 
     def __init__(self, messages):
         self.messages, self.commits, self.closed, self.topics = list(messages), 0, False, None
+        self.assigned = self.revoked = None
+        self.committed = {}
 
-    def subscribe(self, topics):
-        self.topics = topics
+    def subscribe(self, topics, on_assign, on_revoke):
+        self.topics, self.assigned, self.revoked = topics, on_assign, on_revoke
 
     def poll(self, _timeout):
-        return self.messages.pop(0) if self.messages else None
+        """The next message; where it has no offset, one is given. None among the messages: the partition is taken away and
+        assigned again."""
+        message = self.messages.pop(0) if self.messages else None
+        if message is None and self.messages:
+            for call in (self.revoked, self.assigned):
+                call(self, [Partition()])
+            message = self.messages.pop(0)
+        if message is not None and message.offset() is None:
+            message._offset = self.given
+            self.given += message.error() is None
+        return message
 
-    def commit(self, asynchronous):
+    def commit(self, message, asynchronous):
         assert not asynchronous
         self.commits += 1
+        self.committed[message.partition()] = message.offset() + 1
 
     def close(self):
         self.closed = True
@@ -155,6 +185,64 @@ class Statuses(unittest.TestCase):
                 consumer.poll()
         self.assertTrue(broker.closed)
         self.assertEqual(broker.commits, 2)
+
+    def consume(self, *messages, commit_at=None):
+        """The URLs in order, and "remade" where the topic was made again; commits after the event of that number."""
+        told, remade = [], 0
+        with samepage.StatusConsumer("", topic="t", group="g", consumer=Broker(messages)) as consumer:
+            for _ in range(2 * len(messages)):
+                status = consumer.poll()
+                told += ["remade"] * (consumer.remade - remade) + ([status.url] if status else [])
+                remade = consumer.remade
+                if len(told) == commit_at:
+                    consumer.commit()
+        return told
+
+    def event(self, url, offset, time=5):
+        return Message(self.encode(url=url), offset=offset, time=time)
+
+    def test_a_topic_that_was_made_again_is_told_once_and_no_event_is_missed(self):
+        self.assertEqual(self.consume(self.event("a", 7), self.event("b", 8), self.event("c", 0), self.event("d", 1)),
+                         ["a", "b", "remade", "c", "d"])
+
+    def test_what_comes_again_after_a_rebalance_is_no_topic_that_was_made_again(self):
+        a, b, c, d = (self.event(url, offset) for offset, url in enumerate("abcd"))
+        self.assertEqual(self.consume(a, b, None, a, b, c), ["a", "b", "a", "b", "c"])
+        self.assertEqual(self.consume(a, b, c, None, b, c, d, commit_at=1), ["a", "b", "c", "b", "c", "d"])
+
+    def test_a_topic_that_was_made_again_is_told_after_a_rebalance(self):
+        a, b, c, other = self.event("a", 0), self.event("b", 1), self.event("c", 2), self.event("a", 0, time=6)
+        self.assertEqual(self.consume(a, b, None, other, commit_at=2), ["a", "b", "remade", "a"])
+        self.assertEqual(self.consume(a, b, None, other), ["a", "b", "remade", "a"])
+        self.assertEqual(self.consume(b, c, None, a), ["b", "c", "remade", "a"])
+
+    def test_nothing_is_committed_between_the_news_and_the_first_event(self):
+        broker = Broker([self.event("a", 5), self.event("b", 0)])
+        with samepage.StatusConsumer("", topic="t", group="g", consumer=broker) as consumer:
+            self.assertEqual(consumer.poll().url, "a")
+            self.assertIsNone(consumer.poll())
+            consumer.commit()
+            self.assertEqual(broker.commits, 0)
+            self.assertEqual(consumer.poll().url, "b")
+            consumer.commit()
+            self.assertEqual(broker.committed, {0: 1})
+
+    def test_what_was_taken_away_is_not_committed(self):
+        broker = Broker([self.event("a", 5), None, self.event("a", 5)])
+        with samepage.StatusConsumer("", topic="t", group="g", consumer=broker) as consumer:
+            self.assertEqual(consumer.poll().url, "a")
+            broker.revoked(broker, [Partition()])
+            consumer.commit()
+            self.assertEqual(broker.committed, {})
+            self.assertEqual(consumer.poll().url, "a")
+            consumer.commit()
+            self.assertEqual(broker.committed, {0: 6})
+
+    def test_a_topic_that_is_gone_for_a_while_ends_nothing(self):
+        gone = Message(error=Fault(False, code=3))
+        self.assertEqual(self.consume(self.event("a", 4), gone, None, self.event("b", 0)), ["a", "remade", "b"])
+        with self.assertRaises(ConnectionError):  # there has never been one
+            self.consume(gone)
 
 
 if __name__ == "__main__":

@@ -7,20 +7,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "client/decode.h"
 #include "client/ends.h"
+#include "client/seen.h"
 
-enum { METADATA_MS = 10000, MESSAGE_BYTES = 512 };
+enum { METADATA_MS = 10000, SEEK_MS = 10000, MESSAGE_BYTES = 512 };
 
 struct samepage_status_client {
     rd_kafka_t *consumer;
     bool grouped;
     bool from_end;                             /* without a group: it began at the end */
     rd_kafka_topic_partition_list_t *returned; /* the next offset of each partition */
-    rd_kafka_topic_partition_list_t *seen;     /* the same, also after a commit */
-    rd_kafka_message_t *held;                  /* the next one, of a topic that was made again */
-    bool *ended; /* by partition: its end was reached; NULL: nobody asks */
+    struct sp_seen seen;
+    rd_kafka_message_t *held; /* the next one, of a topic that was made again */
+    bool *ended;              /* by partition: its end was reached; NULL: nobody asks */
     int32_t behind;
     char *erased; /* URL; NULL: the last record was another */
     struct sp_buf text;
@@ -53,7 +55,7 @@ static void on_rebalance(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
     for (int i = 0; i < list->cnt; i++) {
         const rd_kafka_topic_partition_t *p = &list->elems[i];
         rd_kafka_topic_partition_list_del(c->returned, p->topic, p->partition);
-        rd_kafka_topic_partition_list_del(c->seen, p->topic, p->partition);
+        sp_seen_moved(&c->seen, p->partition);
     }
     if (!cooperative)
         rd_kafka_assign(consumer, assigned ? list : NULL);
@@ -72,7 +74,7 @@ static bool set(rd_kafka_conf_t *conf, const char *key, const char *value, char 
 }
 
 static bool configure(rd_kafka_conf_t *conf, const char *const *properties, const char *group,
-                      bool ends, char *error, size_t size)
+                      char *error, size_t size)
 {
     static const char *const first[] = {"bootstrap.servers",
                                         "127.0.0.1:9092",
@@ -91,7 +93,7 @@ static bool configure(rd_kafka_conf_t *conf, const char *const *properties, cons
                           "enable.auto.offset.store",
                           "false",
                           "enable.partition.eof",
-                          ends ? "true" : "false",
+                          "true",
                           NULL};
     const char *const *lists[] = {first, properties, last};
     for (int i = 0; i < 3; i++)
@@ -110,6 +112,7 @@ static void on_error(rd_kafka_t *consumer, int code, const char *reason, void *o
 {
     struct samepage_status_client *c = opaque;
     (void)consumer;
+    sp_seen_interrupted(&c->seen);
     if (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL)
         snprintf(c->refusal, sizeof c->refusal, "%s", reason);
 }
@@ -224,7 +227,7 @@ static struct samepage_status_client *open_client(const char *const *properties,
 {
     char why[384];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    if (!configure(conf, properties, group, ends, error, size)) {
+    if (!configure(conf, properties, group, error, size)) {
         rd_kafka_conf_destroy(conf);
         return NULL;
     }
@@ -232,7 +235,6 @@ static struct samepage_status_client *open_client(const char *const *properties,
     c->grouped = group != NULL;
     c->from_end = !group && starts_at_end(conf);
     c->returned = rd_kafka_topic_partition_list_new(4);
-    c->seen = rd_kafka_topic_partition_list_new(4);
     /* From now on an offset that does not exist is one of a topic that was made again: its first
      * events are new to the caller, wherever the reading began. */
     if (!group)
@@ -283,7 +285,7 @@ void samepage_status_close(struct samepage_status_client *client)
         rd_kafka_destroy(client->consumer);
     }
     rd_kafka_topic_partition_list_destroy(client->returned);
-    rd_kafka_topic_partition_list_destroy(client->seen);
+    sp_seen_done(&client->seen);
     sp_buf_done(&client->text);
     sp_free(client->ended);
     sp_free(client->erased);
@@ -292,31 +294,38 @@ void samepage_status_close(struct samepage_status_client *client)
 
 /* ---- events ---- */
 
-/* Returns the offset that was next before. */
-static int64_t move(rd_kafka_topic_partition_list_t *list, const rd_kafka_message_t *m)
+/* A result of ours: nothing for the caller, poll again. */
+enum { PASSED = 3 };
+
+static void move(rd_kafka_topic_partition_list_t *list, const rd_kafka_message_t *m)
 {
     const char *topic = rd_kafka_topic_name(m->rkt);
     rd_kafka_topic_partition_t *p = rd_kafka_topic_partition_list_find(list, topic, m->partition);
     if (!p)
         p = rd_kafka_topic_partition_list_add(list, topic, m->partition);
-    int64_t next = p->offset;
     p->offset = m->offset + 1;
-    return next;
 }
 
-/* Offsets only go back when the topic has no longer what was read of it. Then its other partitions
- * will go back as well, which is no news. */
-static bool goes_back(struct samepage_status_client *c, const rd_kafka_message_t *m)
+static void begin_all(struct samepage_status_client *c)
 {
-    if (m->offset >= move(c->seen, m))
-        return false;
-    rd_kafka_topic_partition_list_destroy(c->seen);
-    c->seen = rd_kafka_topic_partition_list_new(4);
-    move(c->seen, m);
+    rd_kafka_topic_partition_list_t *list = NULL;
+    if (rd_kafka_assignment(c->consumer, &list) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    for (int i = 0; i < list->cnt; i++)
+        list->elems[i].offset = RD_KAFKA_OFFSET_BEGINNING;
+    rd_kafka_error_destroy(rd_kafka_seek_partitions(c->consumer, list, SEEK_MS));
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* What was returned before is not committed any more: it would be an offset of the new topic. */
+static int say_remade(struct samepage_status_client *c, const rd_kafka_message_t *m)
+{
+    rd_kafka_topic_partition_list_destroy(c->returned);
+    c->returned = rd_kafka_topic_partition_list_new(4);
     say(c->message, sizeof c->message,
         "topic %s was deleted and made again: it is read from its beginning",
         rd_kafka_topic_name(m->rkt));
-    return true;
+    return SAMEPAGE_REMADE;
 }
 
 static int take(struct samepage_status_client *c, const rd_kafka_message_t *m,
@@ -348,31 +357,77 @@ bool sp_client_caught_up(const struct samepage_status_client *client)
     return client->behind == 0;
 }
 
+/* Whether the message is the next one is found out first. Keeps it in c->held if it is to be
+ * returned by the next call. */
+static int take_message(struct samepage_status_client *c, rd_kafka_message_t *m, bool was_held,
+                        struct samepage_status_event *out)
+{
+    switch (was_held ? SP_SEEN_NEW : sp_seen_take(&c->seen, m, sp_clock_ms())) {
+    case SP_SEEN_DOUBT:
+        if (rd_kafka_seek(m->rkt, m->partition, sp_seen_last(&c->seen, m->partition), SEEK_MS) ==
+            RD_KAFKA_RESP_ERR_NO_ERROR)
+            return PASSED;
+        sp_seen_take(&c->seen, m, sp_clock_ms()); /* it is asked once */
+        break;
+    case SP_SEEN_AGAIN:
+        return PASSED;
+    case SP_SEEN_BEGUN:
+        c->held = m;
+        return say_remade(c, m);
+    case SP_SEEN_REPLACED:
+        begin_all(c);
+        return say_remade(c, m);
+    case SP_SEEN_NEW:
+        break;
+    }
+    return take(c, m, out);
+}
+
+static int take_end(struct samepage_status_client *c, int32_t partition)
+{
+    sp_seen_ended(&c->seen, partition, sp_clock_ms());
+    if (!c->ended)
+        return PASSED;
+    note_end(c, partition);
+    return SAMEPAGE_NONE;
+}
+
+/* One message, or none. */
+static int next(struct samepage_status_client *c, int timeout_ms, struct samepage_status_event *out)
+{
+    rd_kafka_message_t *held = c->held;
+    rd_kafka_message_t *m = held ? held : rd_kafka_consumer_poll(c->consumer, timeout_ms);
+    int result = SAMEPAGE_NONE;
+    c->held = NULL;
+    if (rd_kafka_fatal_error(c->consumer, c->message, sizeof c->message) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR) {
+        result = SAMEPAGE_FATAL;
+    } else if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        result = take_message(c, m, held != NULL, out);
+    } else if (m && m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        result = take_end(c, m->partition);
+    } else if (m) {
+        sp_seen_interrupted(&c->seen);
+        say(c->message, sizeof c->message, "%s", rd_kafka_message_errstr(m));
+        result = SAMEPAGE_RETRY;
+    }
+    if (m && m != c->held)
+        rd_kafka_message_destroy(m);
+    return result;
+}
+
 int samepage_status_next(struct samepage_status_client *client, int timeout_ms,
                          struct samepage_status_event *out)
 {
-    rd_kafka_message_t *held = client->held;
-    rd_kafka_message_t *m = held ? held : rd_kafka_consumer_poll(client->consumer, timeout_ms);
-    int result = SAMEPAGE_NONE;
-    client->held = NULL;
+    int64_t end_ms = sp_clock_ms() + timeout_ms;
+    int left_ms = timeout_ms, result;
     sp_free(client->erased);
     client->erased = NULL;
-    if (rd_kafka_fatal_error(client->consumer, client->message, sizeof client->message) !=
-        RD_KAFKA_RESP_ERR_NO_ERROR) {
-        result = SAMEPAGE_FATAL;
-    } else if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR && !held && goes_back(client, m)) {
-        client->held = m;
-        return SAMEPAGE_REMADE;
-    } else if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        result = take(client, m, out);
-    } else if (m && m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && client->ended) {
-        note_end(client, m->partition);
-    } else if (m) {
-        say(client->message, sizeof client->message, "%s", rd_kafka_message_errstr(m));
-        result = SAMEPAGE_RETRY;
+    while ((result = next(client, left_ms, out)) == PASSED) {
+        int64_t now_ms = sp_clock_ms();
+        if (timeout_ms >= 0)
+            left_ms = end_ms > now_ms ? (int)(end_ms - now_ms) : 0;
     }
-    if (m)
-        rd_kafka_message_destroy(m);
     return result;
 }
 
@@ -390,6 +445,9 @@ int samepage_status_commit(struct samepage_status_client *client, char *error, s
     if (client->returned->cnt == 0)
         return SAMEPAGE_NONE;
     rd_kafka_resp_err_t code = rd_kafka_commit(client->consumer, client->returned, 0);
+    for (int i = 0; i < client->returned->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        sp_seen_committed(&client->seen, client->returned->elems[i].partition,
+                          client->returned->elems[i].offset);
     /* Also on failure, because partitions that may have moved to another reader must not be
      * committed later. */
     rd_kafka_topic_partition_list_destroy(client->returned);

@@ -43,7 +43,7 @@ enum sp_err sp_reading_assign(struct reading *r, rd_kafka_t *reader, struct sp_f
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(r->partitions);
     for (int32_t p = 0; p < r->partitions; p++) {
-        r->unseen[p] = r->last && !sp_id_is_zero(r->last[p].id);
+        r->unseen[p] = r->last && sp_topic_last_is_known(&r->last[p]);
         if (r->next[p] < r->end[p])
             rd_kafka_topic_partition_list_add(list, r->topic, p)->offset =
                 r->unseen[p] ? r->last[p].offset : r->next[p];
@@ -83,9 +83,8 @@ static bool see(struct reading *r, const rd_kafka_message_t *m, bool *ret_new)
     if (r->last)
         is = sp_topic_last_read(m, &type);
     if (r->last && r->unseen[p]) {
-        const struct sp_topic_last *was = &r->last[p];
         r->unseen[p] = false;
-        return is.offset == was->offset && is.time_ms == was->time_ms && sp_id_eq(is.id, was->id);
+        return sp_topic_last_is(&r->last[p], &is);
     }
     /* Messages after the end of the lap were read too early: the next lap reads them again. */
     if (m->offset >= r->end[p])

@@ -2,6 +2,7 @@
 #ifndef SP_KAFKA_READING_H
 #define SP_KAFKA_READING_H
 
+#include "kafka/client.h"
 #include "kafka/last.h"
 
 /* By partition: how far a topic was read, and where a lap ends. */

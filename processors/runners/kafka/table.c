@@ -86,7 +86,7 @@ static void assign(struct reading *r)
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
     r->ended = 0;
     for (int32_t p = 0; p < t->partitions; p++) {
-        r->unseen[p] = !sp_id_is_zero(t->last[p].id);
+        r->unseen[p] = sp_topic_last_is_known(&t->last[p]);
         rd_kafka_topic_partition_list_add(list, r->name, p)->offset =
             r->unseen[p] ? t->last[p].offset
             : t->next[p] ? t->next[p]

@@ -6,6 +6,7 @@
 #define SP_KAFKA_TABLE_H
 
 #include "base/map.h"
+#include "kafka/client.h"
 #include "kafka/last.h"
 
 struct sp_topic_row {

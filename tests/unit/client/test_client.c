@@ -214,6 +214,125 @@ TEST(a_topic_that_was_made_again_is_told_once_and_no_event_is_missed)
     end(&b);
 }
 
+/* Messages of a topic that was made again have other times. */
+static int64_t delay_ms;
+
+int64_t __real_rd_kafka_message_timestamp(const rd_kafka_message_t *m,
+                                          rd_kafka_timestamp_type_t *type);
+int64_t __wrap_rd_kafka_message_timestamp(const rd_kafka_message_t *m,
+                                          rd_kafka_timestamp_type_t *type);
+
+int64_t __wrap_rd_kafka_message_timestamp(const rd_kafka_message_t *m,
+                                          rd_kafka_timestamp_type_t *type)
+{
+    return __real_rd_kafka_message_timestamp(m, type) + delay_ms;
+}
+
+/* How much later it is than the clock says. */
+static int64_t later_ms;
+
+int64_t __real_sp_clock_ms(void);
+int64_t __wrap_sp_clock_ms(void);
+
+int64_t __wrap_sp_clock_ms(void)
+{
+    return __real_sp_clock_ms() + later_ms;
+}
+
+static int seeks;
+
+rd_kafka_resp_err_t __real_rd_kafka_seek(rd_kafka_topic_t *topic, int32_t partition, int64_t offset,
+                                         int timeout_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_seek(rd_kafka_topic_t *topic, int32_t partition, int64_t offset,
+                                         int timeout_ms);
+
+rd_kafka_resp_err_t __wrap_rd_kafka_seek(rd_kafka_topic_t *topic, int32_t partition, int64_t offset,
+                                         int timeout_ms)
+{
+    seeks++;
+    return __real_rd_kafka_seek(topic, partition, offset, timeout_ms);
+}
+
+/* A client that has read two events, and the end a while ago. */
+static struct samepage_status_client *read_to_end(struct broker *b, const char *group)
+{
+    struct samepage_status_event event;
+    say_loser(b, "https://b.example/");
+    say_loser(b, "https://c.example/");
+    struct samepage_status_client *c = open_client(b, group);
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    CU_ASSERT_EQUAL(samepage_status_next(c, 500, &event), SAMEPAGE_NONE);
+    later_ms += 2000;
+    seeks = 0;
+    return c;
+}
+
+static void expect(struct samepage_status_client *c, const char *url)
+{
+    struct samepage_status_event event = {.url = ""};
+    CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_EVENT);
+    CU_ASSERT_STRING_EQUAL(event.url, url);
+}
+
+TEST(a_topic_that_was_made_again_and_is_longer_than_before_is_told_and_read_from_its_beginning)
+{
+    struct broker b = begin();
+    struct samepage_status_event event;
+    struct samepage_status_client *c = read_to_end(&b, NULL);
+    delay_ms = 1;
+    say_loser(&b, "https://d.example/");
+    CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_REMADE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(samepage_status_error(c), "deleted and made again"));
+    expect(c, "https://b.example/");
+    expect(c, "https://c.example/");
+    expect(c, "https://d.example/");
+    CU_ASSERT_EQUAL(seeks, 1);
+    delay_ms = 0;
+    samepage_status_close(c);
+    end(&b);
+}
+
+/* The last event is read again, not returned again. */
+TEST(a_topic_that_is_the_same_after_a_while_or_an_error_is_asked_for_one_event)
+{
+    struct broker b = begin();
+    struct samepage_status_event event;
+    struct samepage_status_client *c = read_to_end(&b, NULL);
+    say_loser(&b, "https://d.example/");
+    expect(c, "https://d.example/");
+    CU_ASSERT_EQUAL(seeks, 1);
+    say_loser(&b, "https://e.example/"); /* soon afterwards */
+    expect(c, "https://e.example/");
+    CU_ASSERT_EQUAL(seeks, 1);
+    rd_kafka_mock_cluster_t *cluster = rd_kafka_handle_mock_cluster(b.producer);
+    rd_kafka_mock_broker_set_down(cluster, 1);
+    for (int i = 0; i < 5; i++)
+        samepage_status_next(c, 100, &event);
+    rd_kafka_mock_broker_set_up(cluster, 1);
+    say_loser(&b, "https://f.example/");
+    say_loser(&b, "https://g.example/");
+    expect(c, "https://f.example/");
+    expect(c, "https://g.example/");
+    CU_ASSERT_EQUAL(seeks, 2);
+    samepage_status_close(c);
+    end(&b);
+}
+
+TEST(a_member_of_a_group_is_told_that_the_topic_was_made_again)
+{
+    struct broker b = begin();
+    struct samepage_status_event event;
+    struct samepage_status_client *c = read_to_end(&b, "indexer");
+    delay_ms = 1;
+    say_loser(&b, "https://d.example/");
+    CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_REMADE);
+    expect(c, "https://b.example/");
+    delay_ms = 0;
+    samepage_status_close(c);
+    end(&b);
+}
+
 TEST(a_member_of_a_group_goes_on_behind_what_it_committed)
 {
     struct broker b = begin();
