@@ -65,8 +65,8 @@ class Broker:
     def down(self):
         self.tool("down", "--wipe")
 
-    def pid(self):
-        with open(os.path.join(self.folder, "node-1", "pid"), encoding="utf-8") as f:
+    def pid(self, node=1):
+        with open(os.path.join(self.folder, f"node-{node}", "pid"), encoding="utf-8") as f:
             return int(f.read())
 
     def __enter__(self):
