@@ -74,6 +74,10 @@ class Hostile(Place):
         check_same(decided(self.all()), want, what)
 
 
+    def log(self, stage):
+        with open(self.path(f"{self.prefix}{stage}.log"), encoding="utf-8") as file:
+            return file.read()
+
     def ends(self, topic):
         return [tuple(map(int, line.split())) for line in self.admin("ends", topic).splitlines()]
 
@@ -102,26 +106,22 @@ def deleted(place):
 
 def reset(place):
     """A stage with state ignores them, the signature stage reads its pages once more; both say so."""
-    def log(stage):
-        with open(place.path(place.prefix + stage + ".log"), encoding="utf-8") as file:
-            return file.read()
-
     with place.stages():
         place.ingest(crawl="first")
         place.settled(place.expected("first"), "before")
     with place.stages():
-        until(lambda: all("partitions assigned" in log(stage) for stage in cluster.STAGES), "a restart")
+        until(lambda: all("partitions assigned" in place.log(stage) for stage in cluster.STAGES), "a restart")
     for stage in cluster.STAGES:
-        check("was set to" not in log(stage), stage, "takes its own offsets for another's:", log(stage))
+        check("was set to" not in place.log(stage), stage, "takes its own offsets for another's:", place.log(stage))
     moved = {"signature": ("pages", "0"), "group": ("tier1", "1"), "compare": ("tier2", "1000000")}
     for stage, (topic, offset) in moved.items():
         until(lambda: place.try_reset(topic, stage, offset), f"a group {stage} without members")
     with place.stages():
         place.ingest(crawl="rest")
         place.settled(place.expected(), "offsets that were reset and `samepage run`")
-    check_in("[0]: the consumer group's offset was set to 0 by somebody else", log("signature"))
+    check_in("[0]: the consumer group's offset was set to 0 by somebody else", place.log("signature"))
     for stage in ("group", "compare"):
-        check_in("offset was set to " + moved[stage][1] + " by somebody else", log(stage))
+        check_in("offset was set to " + moved[stage][1] + " by somebody else", place.log(stage))
 
 
 def lost(place):
@@ -164,11 +164,13 @@ def policies(place):
             check_in(words, message)
         place.admin("set", topic, "cleanup.policy", "compact" if "changelog" in topic else "delete")
     place.admin("set", "status", "cleanup.policy", "compact,delete")
+    place.admin("set", "tier2-changelog", "cleanup.policy", "compact", "delete.retention.ms", "60000")
     with place.stages():
         place.ingest(crawl="first")
         place.settled(place.expected("first"), "policies as they should be")
-        with open(place.path(place.prefix + "group.log"), encoding="utf-8") as file:
-            check_in("status: its cleanup.policy is compact,delete", file.read())
+        for stage, doubt in (("group", "status: its cleanup.policy is compact,delete"),
+                             ("compare", "tier2-changelog: its delete.retention.ms is 60000")):
+            until(lambda: doubt in place.log(stage), lambda: place.log(stage))
 
 
 def recreated(place):

@@ -3,6 +3,7 @@
  * restored, or never. */
 #include "kafka/policy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *sp_policy_objection(enum sp_topic topic, const char *policy)
@@ -23,12 +24,18 @@ const char *sp_policy_objection(enum sp_topic topic, const char *policy)
     }
 }
 
-const char *sp_policy_doubt(enum sp_topic topic, const char *policy)
+const char *sp_policy_doubt(enum sp_topic topic, const char *name, const char *value)
 {
-    return topic == SP_TOPIC_STATUS && strstr(policy, "delete")
-               ? "deletes the statuses of pages that have not changed for a time, and readers that "
-                 "begin later miss them; unless that is meant, set it to compact"
-               : NULL;
+    const long long day_ms = 24LL * 3600 * 1000;
+    if (topic == SP_TOPIC_STATUS && strcmp(name, "cleanup.policy") == 0 && strstr(value, "delete"))
+        return "deletes the statuses of pages that have not changed for a time, and readers that "
+               "begin later miss them; unless that is meant, set it to compact";
+    if ((topic == SP_TOPIC_TIER1_CHANGELOG || topic == SP_TOPIC_TIER2_CHANGELOG ||
+         topic == SP_TOPIC_CONTAIN_CHANGELOG) &&
+        strcmp(name, "delete.retention.ms") == 0 && strtoll(value, NULL, 10) < day_ms)
+        return "is less than a day: rows that were deleted come back in the state of an instance "
+               "that is away for longer; raise it, then look at `samepage topics check`";
+    return NULL;
 }
 
 static enum sp_topic topic_of(char topics[SP_TOPICS][SP_TOPIC_NAME_MAX], const char *name)
@@ -48,22 +55,23 @@ static enum sp_err judge(enum sp_topic topic, const rd_kafka_ConfigResource_t *r
     if (rd_kafka_ConfigResource_error(resource) != RD_KAFKA_RESP_ERR_NO_ERROR)
         return sp_fault_set(fault, SP_BUSY, "the settings of %s cannot be checked: %s", name,
                             rd_kafka_ConfigResource_error_string(resource));
+    enum sp_err err = SP_OK;
     for (size_t i = 0; i < count; i++) {
+        const char *key = rd_kafka_ConfigEntry_name(entries[i]);
         const char *value = rd_kafka_ConfigEntry_value(entries[i]);
-        if (strcmp(rd_kafka_ConfigEntry_name(entries[i]), "cleanup.policy") != 0 || !value)
-            continue;
-        const char *objection = sp_policy_objection(topic, value);
+        bool is_policy = strcmp(key, "cleanup.policy") == 0;
+        const char *objection = is_policy && value ? sp_policy_objection(topic, value) : NULL;
+        const char *doubt = value ? sp_policy_doubt(topic, key, value) : NULL;
         if (objection)
             return sp_fault_set(fault, SP_INVALID,
                                 "%s: its cleanup.policy is %s, which %s, then look at `samepage "
                                 "topics check`",
                                 name, value, objection);
-        const char *doubt = sp_policy_doubt(topic, value);
         if (doubt)
-            return sp_fault_set(fault, SP_BUSY, "%s: its cleanup.policy is %s, which %s", name,
-                                value, doubt);
+            err =
+                sp_fault_set(fault, SP_BUSY, "%s: its %s is %s, which %s", name, key, value, doubt);
     }
-    return SP_OK;
+    return err;
 }
 
 static enum sp_err judge_all(rd_kafka_event_t *event, char topics[SP_TOPICS][SP_TOPIC_NAME_MAX],

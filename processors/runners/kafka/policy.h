@@ -6,8 +6,9 @@
 
 /* What is wrong with a topic whose cleanup.policy has that value; NULL: nothing. */
 const char *sp_policy_objection(enum sp_topic topic, const char *policy);
-/* The same where only readers of the topic lose something, which may be meant. */
-const char *sp_policy_doubt(enum sp_topic topic, const char *policy);
+/* What may be wrong with a topic whose setting `name` has that value, though it may be meant; NULL:
+ * nothing. */
+const char *sp_policy_doubt(enum sp_topic topic, const char *name, const char *value);
 
 /* Asks for the policies of the topics that have partitions; does not wait. The reply comes to the
  * queue within `timeout_ms`. NULL: there are none. */

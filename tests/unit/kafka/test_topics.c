@@ -89,9 +89,24 @@ TEST(what_would_lose_messages_or_state_is_objected_to)
     }
     CU_ASSERT_PTR_NULL(sp_policy_objection(SP_TOPIC_PAGES, "compact"));
     CU_ASSERT_PTR_NULL(sp_policy_objection(SP_TOPIC_STATUS, "compact,delete"));
-    CU_ASSERT_PTR_NOT_NULL(sp_policy_doubt(SP_TOPIC_STATUS, "compact,delete"));
-    CU_ASSERT_PTR_NULL(sp_policy_doubt(SP_TOPIC_STATUS, "compact"));
-    CU_ASSERT_PTR_NULL(sp_policy_doubt(SP_TOPIC_PAGES, "delete"));
+}
+
+static bool is_doubted(enum sp_topic topic, const char *name, const char *value)
+{
+    return sp_policy_doubt(topic, name, value) != NULL;
+}
+
+TEST(settings_that_may_lose_something_but_may_be_meant_are_doubted)
+{
+    static const char policy[] = "cleanup.policy", kept[] = "delete.retention.ms";
+    CU_ASSERT_TRUE(is_doubted(SP_TOPIC_STATUS, policy, "compact,delete"));
+    CU_ASSERT_FALSE(is_doubted(SP_TOPIC_STATUS, policy, "compact"));
+    CU_ASSERT_FALSE(is_doubted(SP_TOPIC_PAGES, policy, "delete"));
+    CU_ASSERT_TRUE(is_doubted(SP_TOPIC_TIER1_CHANGELOG, kept, "60000"));
+    CU_ASSERT_TRUE(is_doubted(SP_TOPIC_TIER2_CHANGELOG, kept, "0"));
+    CU_ASSERT_TRUE(is_doubted(SP_TOPIC_CONTAIN_CHANGELOG, kept, "86399999"));
+    CU_ASSERT_FALSE(is_doubted(SP_TOPIC_TIER1_CHANGELOG, kept, "86400000")); /* Kafka's default */
+    CU_ASSERT_FALSE(is_doubted(SP_TOPIC_STATUS, kept, "0"));
 }
 
 /* ---- topics check ---- */
