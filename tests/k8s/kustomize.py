@@ -20,7 +20,7 @@ class Broken(Exception):
     """A file that kustomize would refuse."""
 
 
-class Loader(yaml.SafeLoader):
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # the one in C is eight times as fast
     """Refuses duplicate keys, which YAML forbids and PyYAML accepts."""
 
     def construct_mapping(self, node, deep=False):
