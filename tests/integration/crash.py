@@ -8,11 +8,11 @@ import signal
 import subprocess
 import time
 
-from harness import Skip, check, check_equal, check_in, groups, latest, main, statuses, until
+from harness import FEW, Skip, check, check_equal, check_in, groups, latest, main, statuses, until
 
-MOST_KILLS = 25
-# Under a sanitizer, which is after code and not after moments: two runs that are killed, one by each way of waiting.
-FEW_KILLS = "SAMEPAGE_TEST_FEW_KILLS" in os.environ
+# Under a sanitizer, which is after code and not after moments, FEW: two runs that are killed, one by each way of
+# waiting, and fewer kills of each.
+MOST_KILLS = 8 if FEW else 25
 
 
 def with_broken_lines(work, name):
@@ -90,7 +90,7 @@ def undisturbed(work, barrier, *inputs, tag="calm"):
 
 
 def few_of(seeds):
-    return seeds[:2] if FEW_KILLS else seeds
+    return seeds[:2] if FEW else seeds
 
 
 def kill_often(work, barrier, inputs, seeds):
@@ -396,7 +396,7 @@ def a_run_whose_machine_lost_power_goes_on(work):
         env = {**os.environ, "LD_PRELOAD": library, "SYNCED_LOG": work.path(f"{tag}.log"),
                "ASAN_OPTIONS": "verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", "")}
         losses = 0
-        for _ in range(6):
+        for _ in range(2 if FEW else 6):
             process = work.start(*args, env=env)
             after_some_output(work, rng, process, tag, total)
             if not kill(process):
@@ -427,7 +427,8 @@ def a_full_disk_ends_a_run_and_the_next_one_goes_on(work):
     common = ["--set", "store.memtable_bytes=1MiB", crawl]
     undisturbed(work, 200, *common)
     log = ["--set", "store.write_ahead_log=on"]
-    for megabytes, more in [(n, log) for n in (4, 5, 6, 8, 11)] + [(n, []) for n in (4, 7, 10)]:
+    sizes = [(n, log) for n in (4, 5, 6, 8, 11)] + [(n, []) for n in (4, 7, 10)]
+    for megabytes, more in sizes[::4] + sizes[-1:] if FEW else sizes:
         tag = f"full{megabytes}{len(more)}"
         where = on_a_small_disk(work, f"{tag}.state", megabytes)
         try:

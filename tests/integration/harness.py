@@ -26,6 +26,8 @@ SKIPPED = 77
 # Waits are far longer than needed on the busiest machine, so that a test fails because of what
 # happens, not because of when.
 PATIENCE_SECONDS = 180
+# Set under sanitizers, which are after code: fewer moments, sizes of disks and seeds, where more reach no more of it.
+FEW = "SAMEPAGE_TEST_FEW" in os.environ
 
 
 class Skip(Exception):
