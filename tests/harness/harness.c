@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #include <CUnit/Basic.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,9 +32,10 @@ const char *sp_test_shared_data(void)
 int main(int argc, char **argv)
 {
     const char *wanted = argc > 1 ? argv[1] : NULL;
+    const char *suite_name = program_invocation_short_name + strlen("test_");
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 1;
-    CU_pSuite suite = CU_add_suite(SP_TEST_SUITE, NULL, NULL);
+    CU_pSuite suite = CU_add_suite(suite_name, NULL, NULL);
     int added = 0;
     for (struct sp_test_case *t = first_case; t; t = t->next)
         if (!wanted || strcmp(wanted, t->name) == 0) {
@@ -41,7 +43,7 @@ int main(int argc, char **argv)
             added++;
         }
     if (added == 0) {
-        fprintf(stderr, "no case named %s in %s\n", wanted ? wanted : "(any)", SP_TEST_SUITE);
+        fprintf(stderr, "no case named %s in %s\n", wanted ? wanted : "(any)", suite_name);
         return 1;
     }
     CU_basic_set_mode(CU_BRM_VERBOSE);
