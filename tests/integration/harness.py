@@ -41,7 +41,7 @@ def with_packages(folder, *requirements):
     if not os.path.exists(done):
         shutil.rmtree(folder, ignore_errors=True)
         for command in ([sys.executable, "-m", "venv", folder],
-                        [python, "-m", "pip", "install", "-q", "--only-binary", ":all:", *requirements]):
+                        [python, "-m", "pip", "install", "-q", "--no-compile", "--only-binary", ":all:", *requirements]):
             made = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             if made.returncode:
                 raise Skip(f"{requirements[0]} cannot be had from PyPI: {made.stdout[-500:]}")
