@@ -20,6 +20,10 @@ set(CMAKE_C_FLAGS_RELEASE "-O3")
 set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3 -g")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g")
+if(SP_SANITIZE) # a fifth less to compile; reports need lines, but no types: the preset `clang` is the one for gdb
+  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+endif()
 
 # The same source gives the same bytes in whatever folder it is built.
 # But debuggers and gcov look for the folder.
@@ -60,6 +64,10 @@ if(SP_WERROR)
   add_compile_options(-Werror)
 endif()
 if(SP_SANITIZE)
+  find_program(SP_LLD ld.lld) # takes a fifth of the time of the default one, with the runtimes in each program
+  if(SP_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
   add_compile_options(-fsanitize=${SP_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SP_SANITIZE})
   add_compile_definitions(SP_SANITIZED) # tests of memory ask for it
