@@ -386,7 +386,7 @@ def alerts_of_standby_copies_fire_where_these_are_missing_or_far_behind(work):
             "summary": summary, "description": rule["annotations"]["description"].replace("{{ $value }}", value)}}
         return {"eval_time": f"{minutes}m", "alertname": alert, "exp_alerts": [expected]}
 
-    asked = [fires("SamepageStandbyMissing", 40, "missing", "missing has not all standby copies that it should have"),
+    asked = [fires("SamepageStandbyMissing", 40, "missing", "missing lacks standby copies that it should have"),
              fires("SamepageStandbyBehind", 20, "behind", "The standby copies of behind are far behind"),
              {"eval_time": "25m", "alertname": "SamepageStandbyMissing", "exp_alerts": []},
              {"eval_time": "10m", "alertname": "SamepageStandbyBehind", "exp_alerts": []}]
