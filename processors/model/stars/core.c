@@ -74,17 +74,23 @@ void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct,
         (struct touched){star, row, direct, sp_star_name(s, row), similarity};
 }
 
-void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max)
+uint32_t sp_star_total(const struct sp_stars *s, const struct star *c)
 {
-    *ret_min = c->kids ? c->kids->min_total : c->total;
-    *ret_max = c->kids ? c->kids->max_total : c->total;
+    return c->capped ? sp_counts_get(&s->totals, (uint64_t)(c - s->stars)) : c->kept;
+}
+
+void sp_star_kids_sizes(const struct sp_stars *s, const struct star *c, uint32_t *ret_min,
+                        uint32_t *ret_max)
+{
+    *ret_min = c->kids ? c->kids->min_total : sp_star_total(s, c);
+    *ret_max = c->kids ? c->kids->max_total : *ret_min;
 }
 
 void sp_star_brief_note(struct sp_stars *s, uint32_t star)
 {
     const struct star *c = &s->stars[star];
     uint32_t min_total, max_total;
-    bool capped = c->kids ? c->kids->capped : c->kept < c->total;
-    sp_star_kids_sizes(c, &min_total, &max_total);
+    bool capped = c->kids ? c->kids->capped : c->capped;
+    sp_star_kids_sizes(s, c, &min_total, &max_total);
     s->briefs[star].most = capped ? 0 : max_total;
 }

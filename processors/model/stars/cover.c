@@ -206,6 +206,7 @@ void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_sign
     }
     uint32_t n = pivot->shingle_count, want = sp_star_bound_missing(s, n) + 1, count = 0, unmet = 0;
     sp_grow(&s->order, &s->order_cap, n);
+    s->stars[star].reach = 0;
     s->length_count = probed ? s->length_count : 0;
     for (uint32_t i = 0; i < n && unmet < want; i++) {
         if (i == s->length_count)

@@ -69,15 +69,19 @@ struct star {
     uint64_t *bits;    /* cover.c; NULL: the star is not posted, or keys are */
     struct kids *kids; /* NULL: none */
     uint32_t domain;   /* its number; 0: a free star */
-    uint32_t pivot;
-    uint32_t total;             /* of the pivot */
-    uint32_t reach;             /* its largest posted shingle */
+    union {
+        uint32_t reach; /* its largest posted shingle */
+        uint32_t place; /* the domain is not posted: in its list of all stars */
+    };
+    uint32_t pivot : 30;
+    uint32_t headless : 1;      /* the pivot has left */
+    uint32_t draining : 1;      /* its members are moving to a larger star */
     uint32_t kept : 17;         /* of the pivot */
     uint32_t posted_bytes : 14; /* of its bits */
-    uint32_t headless : 1;      /* the pivot has left */
-    uint32_t place : 31;        /* in its domain's list of all stars, or of those that owe */
-    uint32_t draining : 1;      /* its members are moving to a larger star */
+    uint32_t capped : 1;        /* the pivot; s->totals has its total, which is `kept` if not */
 };
+_Static_assert(sizeof(struct star) == 32, "there is one for most contents");
+_Static_assert(SP_STARS_ROWS <= 1 << 30, "`pivot` has room for a row");
 _Static_assert(SP_MAX_SHINGLES_LIMIT / 8 < 1 << 14, "`posted_bytes` has room for all bits");
 
 /* What a look-up needs of a star, so that a star that shares few shingles with the probe costs one
@@ -146,8 +150,13 @@ struct sp_stars {
     struct sp_star_table *beside; /* shingle of a star -> kids that have it; adopter -> adopted */
     struct sp_counts common;   /* shingle of a star that many kids have; by keys: key of a star */
     struct sp_counts adopters; /* adopted row -> its adopter's number plus one */
+    struct sp_counts totals;   /* star whose pivot is capped -> the pivot's total */
     struct row *rows;
     uint32_t row_cap;
+    struct heap *heaps; /* of litters */
+    uint32_t heap_count;
+    uint32_t heap_cap;
+    uint32_t free_heap; /* its number plus one; 0: none */
     struct star *stars;
     uint32_t star_count;
     uint32_t star_cap;
@@ -236,7 +245,7 @@ static inline bool sp_star_bound_hits(const struct hits_bound *probe, uint32_t h
 /* The words of the pivot's pattern, which a star's bits begin with; none if the pivot is capped. */
 static inline uint32_t sp_star_pattern_of(const struct star *c)
 {
-    return c->kept < c->total ? 0 : sp_parity_words(c->kept, PARITY_BITS);
+    return c->capped ? 0 : sp_parity_words(c->kept, PARITY_BITS);
 }
 /* The bits of the posted shingles: c->posted_bytes bytes; those of the last shingles are omitted if
  * none of them is posted. */
@@ -285,8 +294,19 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row);
 void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter);
 struct litters sp_star_litters(const struct kids *kids, int kind);
 /* The memory of all litters in bytes. */
-uint64_t sp_star_litters_bytes(const struct kids *kids);
-void sp_star_litters_free(struct kids *kids);
+uint64_t sp_star_litters_bytes(const struct sp_stars *s, const struct kids *kids);
+void sp_star_litters_free(struct sp_stars *s, struct kids *kids);
+static inline uint32_t sp_star_litter_count(const struct sp_stars *s, const struct litter *l)
+{
+    return sp_star_litter_has_heap(l) ? s->heaps[l->row].count : 1;
+}
+/* Its row number `i`, below its count. Number 0 has the smallest name; those of 2 i + 1 and 2 i + 2
+ * are not smaller than that of i. */
+static inline uint32_t sp_star_litter_row(const struct sp_stars *s, const struct litter *l,
+                                          uint32_t i)
+{
+    return sp_star_litter_has_heap(l) ? s->heaps[l->row].rows[i] : (uint32_t)l->row;
+}
 /* Kids of all kinds; NULL is allowed. */
 uint32_t sp_star_kids_count(const struct kids *kids);
 /* Kids of one kind. */
@@ -346,8 +366,8 @@ bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signatu
 /* A child of the star adopts the row, which was on the star's fringe. */
 void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter);
 /* Makes its kids owe; does nothing if they do. */
-struct owing *sp_star_owing_make(struct sp_stars *s, struct kids *kids);
-void sp_star_owing_free(struct sp_stars *s, struct kids *kids);
+struct owing *sp_star_owing_make(struct sp_stars *s, uint32_t star);
+void sp_star_owing_free(struct sp_stars *s, uint32_t star);
 /* Fills the queue of an owing star with its kids. */
 void sp_star_kids_line_up(struct sp_stars *s, uint32_t star);
 void sp_star_kids_free(struct sp_stars *s, uint32_t star);
@@ -407,8 +427,11 @@ static inline struct sp_stars_domain *sp_star_domain_of(const struct sp_stars *s
 }
 /* The key of a shingle in the posting lists, which all domains share. */
 uint32_t sp_star_domain_key(const struct sp_stars_domain *d, uint32_t shingle);
+/* The total of its pivot. */
+uint32_t sp_star_total(const struct sp_stars *s, const struct star *c);
 /* The least and largest total of all members. */
-void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max);
+void sp_star_kids_sizes(const struct sp_stars *s, const struct star *c, uint32_t *ret_min,
+                        uint32_t *ret_max);
 /* Called when members of other sizes have come, or all kids have gone. */
 void sp_star_brief_note(struct sp_stars *s, uint32_t star);
 /* Appends to s->touched. */

@@ -21,30 +21,38 @@ struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star)
         c->kids = sp_calloc(1, sizeof *c->kids);
         s->stats.bytes += sizeof *c->kids;
         c->kids->min_kept = UINT32_MAX;
-        meet(c->kids, c->kept, c->total);
+        meet(c->kids, c->kept, sp_star_total(s, c));
     }
     return c->kids;
 }
 
-struct owing *sp_star_owing_make(struct sp_stars *s, struct kids *kids)
+struct owing *sp_star_owing_make(struct sp_stars *s, uint32_t star)
 {
-    if (!kids->owing) {
-        kids->owing = sp_calloc(1, sizeof *kids->owing);
-        kids->owing->heir = NONE;
+    struct kids *kids = sp_star_kids_make(s, star);
+    if (!kids->owes) {
+        kids = sp_realloc(kids, sizeof *kids + sizeof *kids->owing);
+        kids->owes = true;
+        kids->owing[0] = (struct owing){.heir = NONE};
+        s->stars[star].kids = kids;
         s->stats.bytes += sizeof *kids->owing;
     }
     return kids->owing;
 }
 
-void sp_star_owing_free(struct sp_stars *s, struct kids *kids)
+static void queue_free(struct sp_stars *s, struct kids *kids)
 {
-    struct owing *o = kids->owing;
-    if (!o)
+    if (!kids->owes)
         return;
-    s->stats.bytes -= sizeof *o + o->queue_room * sizeof *o->queue;
-    sp_free(o->queue);
-    sp_free(o);
-    kids->owing = NULL;
+    s->stats.bytes -= sizeof *kids->owing + kids->owing->queue_room * sizeof *kids->owing->queue;
+    sp_free(kids->owing->queue);
+    kids->owes = false;
+}
+
+void sp_star_owing_free(struct sp_stars *s, uint32_t star)
+{
+    struct kids *kids = s->stars[star].kids;
+    queue_free(s, kids);
+    s->stars[star].kids = sp_realloc(kids, sizeof *kids);
 }
 
 void sp_star_kids_free(struct sp_stars *s, uint32_t star)
@@ -52,9 +60,9 @@ void sp_star_kids_free(struct sp_stars *s, uint32_t star)
     struct kids *kids = s->stars[star].kids;
     if (!kids)
         return;
-    s->stats.bytes -= sizeof *kids + sp_star_litters_bytes(kids);
-    sp_star_litters_free(kids);
-    sp_star_owing_free(s, kids);
+    s->stats.bytes -= sizeof *kids;
+    sp_star_litters_free(s, kids);
+    queue_free(s, kids);
     sp_free(kids);
     s->stars[star].kids = NULL;
     sp_star_brief_note(s, star);

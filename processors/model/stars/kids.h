@@ -2,6 +2,7 @@
 #ifndef SP_STARS_KIDS_H
 #define SP_STARS_KIDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "stars/stars.h"
@@ -22,18 +23,37 @@ struct kid {
     uint32_t adopter; /* of ADOPTED; of FRINGE: ORPHAN if it must be probed again, else NONE */
 };
 
-/* Kids with equal numbers of kept shingles and equal overlaps with the pivot. Most litters have
- * one. */
+/* Kids with equal numbers of kept shingles and equal overlaps with the pivot. Most litters are one
+ * kid. Others have their rows in a heap, and the order of the two numbers tells which it is. */
 struct litter {
-    union {
-        uint32_t *rows; /* two or more: a heap by name; the word before it is its capacity */
-        uint32_t only;  /* one */
-    };
-    uint64_t kept : 17;
-    uint64_t overlap : 17;
-    uint64_t count : 30;
+    uint64_t row : 30;    /* of one kid; or the number of the heap */
+    uint64_t first : 17;  /* one kid: the overlap; or kept + 1, which is larger than `second` */
+    uint64_t second : 17; /* one kid: kept, which is not smaller than `first`; or the overlap */
 };
-_Static_assert(SP_STARS_ROWS <= 1 << 30, "`count` has room for the number of rows");
+_Static_assert(sizeof(struct litter) == 8, "most kids have one of their own");
+_Static_assert(SP_STARS_ROWS <= 1 << 30, "`row` has room for the number of a row");
+
+static inline bool sp_star_litter_has_heap(const struct litter *l)
+{
+    return l->first > l->second;
+}
+
+static inline uint32_t sp_star_litter_kept(const struct litter *l)
+{
+    return (uint32_t)(sp_star_litter_has_heap(l) ? l->first - 1u : l->second);
+}
+
+static inline uint32_t sp_star_litter_overlap(const struct litter *l)
+{
+    return (uint32_t)(sp_star_litter_has_heap(l) ? l->second : l->first);
+}
+
+/* The rows of a litter, by name, so that the first are found without looking at all. */
+struct heap {
+    uint32_t *rows; /* of a free heap: NULL */
+    uint32_t count; /* of a free heap: the number of the next free one plus one, or 0 */
+    uint32_t cap;
+};
 
 /* Those of one kind. */
 struct litters {
@@ -47,12 +67,12 @@ struct owing {
     uint32_t queue_count;
     uint32_t queue_room;
     uint64_t passed; /* the name of the last kid taken from it */
+    uint32_t place;  /* of the star in its domain's list of those that owe */
     uint32_t heir;   /* the pivot its kids move to; NONE; its own pivot: lost */
 };
 
 struct kids {
     struct litter *litters; /* by kind, size, then overlap */
-    struct owing *owing;    /* NULL: the star does not owe */
     uint32_t litter_counts[KID_KINDS];
     uint32_t rows[KID_KINDS];
     uint32_t min_total; /* least of all members so far */
@@ -62,11 +82,8 @@ struct kids {
         max_beside : 17;  /* largest of all kids so far: shingles that the pivot does not have */
     uint32_t capped : 1;  /* some member is or was capped */
     uint32_t indexed : 1; /* s->beside has the shingles of kids that the pivot does not have */
+    uint32_t owes : 1;    /* the star is headless or draining */
+    struct owing owing[]; /* one if it owes */
 };
-
-static inline const uint32_t *sp_star_litter_rows(const struct litter *l)
-{
-    return l->count == 1 ? &l->only : l->rows;
-}
 
 #endif

@@ -27,7 +27,8 @@ static uint32_t litter_place(const struct kids *kids, int kind, uint32_t kept, u
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
         const struct litter *m = &kids->litters[mid];
-        if (m->kept < kept || (m->kept == kept && m->overlap < overlap))
+        uint32_t m_kept = sp_star_litter_kept(m);
+        if (m_kept < kept || (m_kept == kept && sp_star_litter_overlap(m) < overlap))
             lo = mid + 1;
         else
             hi = mid;
@@ -35,48 +36,47 @@ static uint32_t litter_place(const struct kids *kids, int kind, uint32_t kept, u
     return lo;
 }
 
-/* So many are allocated for `count`. Adding or removing one moves those behind it anyway. */
-static uint32_t litters_room(uint32_t count)
+/* Whether the kid's litter is at that place. */
+static bool is_its(const struct kids *kids, uint32_t at, const struct row *r)
 {
-    uint32_t power = 31 - (uint32_t)__builtin_clz(count | 1),
-             step = power > 2 ? 1u << (power - 2) : 1;
-    return (count + step - 1) / step * step;
+    return at < litters_before(kids, r->kind + 1) &&
+           sp_star_litter_kept(&kids->litters[at]) == r->kept &&
+           sp_star_litter_overlap(&kids->litters[at]) == r->overlap;
 }
 
+/* Adding or removing a litter moves those behind it, so room for few is enough. */
 static void make_room(struct sp_stars *s, struct kids *kids, uint32_t before, uint32_t count)
 {
-    uint32_t room = litters_room(count), room_before = litters_room(before);
+    uint32_t room = sp_room_for(count), room_before = sp_room_for(before);
     if (room == room_before)
         return;
     kids->litters = sp_realloc(kids->litters, (room ? room : 1) * sizeof *kids->litters);
     s->stats.bytes += ((uint64_t)room - room_before) * sizeof *kids->litters;
 }
 
-/* The litter of a kid's kind and sizes, which is made if there is none. */
-static struct litter *litter_make(struct sp_stars *s, struct kids *kids, const struct row *r)
+/* Makes a litter of this kid. */
+static void litter_begin(struct sp_stars *s, struct kids *kids, uint32_t at, uint32_t row)
 {
-    uint32_t at = litter_place(kids, r->kind, r->kept, r->overlap);
-    uint32_t end = litters_before(kids, r->kind + 1), all = litters_before(kids, KID_KINDS);
-    if (at < end && kids->litters[at].kept == r->kept && kids->litters[at].overlap == r->overlap)
-        return &kids->litters[at];
+    struct row *r = &s->rows[row];
+    uint32_t all = litters_before(kids, KID_KINDS);
     make_room(s, kids, all, all + 1);
     struct litter *new = &kids->litters[at];
     memmove(new + 1, new, (all - at) * sizeof *new);
-    *new = (struct litter){.kept = r->kept, .overlap = r->overlap};
+    *new = (struct litter){.row = row, .first = r->overlap, .second = r->kept};
     kids->litter_counts[r->kind]++;
-    return new;
+    r->place = 0;
 }
 
-static void litter_end(struct sp_stars *s, struct kids *kids, int kind, struct litter *empty)
+static void litter_end(struct sp_stars *s, struct kids *kids, int kind, uint32_t at)
 {
     kids->litter_counts[kind]--;
     uint32_t left = litters_before(kids, KID_KINDS);
-    memmove(empty, empty + 1, (left - (size_t)(empty - kids->litters)) * sizeof *empty);
+    struct litter *old = &kids->litters[at];
+    memmove(old, old + 1, (left - at) * sizeof *old);
     make_room(s, kids, left + 1, left);
 }
 
-/* ---- the rows of a litter: a heap by name, so that the first are found without looking at all
- * ---- */
+/* ---- heaps ---- */
 
 static bool is_before(const struct sp_stars *s, uint32_t a, uint32_t b)
 {
@@ -84,101 +84,121 @@ static bool is_before(const struct sp_stars *s, uint32_t a, uint32_t b)
     return x < y || (x == y && a < b);
 }
 
-static void put_at(struct sp_stars *s, struct litter *l, uint32_t at, uint32_t row)
+static void put_at(struct sp_stars *s, struct heap *h, uint32_t at, uint32_t row)
 {
-    l->rows[at] = row;
+    h->rows[at] = row;
     s->rows[row].place = at;
 }
 
 /* Puts the row where it belongs, at the free place `at` or above it. */
-static void sift_up(struct sp_stars *s, struct litter *l, uint32_t at, uint32_t row)
+static void sift_up(struct sp_stars *s, struct heap *h, uint32_t at, uint32_t row)
 {
-    for (; at > 0 && is_before(s, row, l->rows[(at - 1) / 2]); at = (at - 1) / 2)
-        put_at(s, l, at, l->rows[(at - 1) / 2]);
-    put_at(s, l, at, row);
+    for (; at > 0 && is_before(s, row, h->rows[(at - 1) / 2]); at = (at - 1) / 2)
+        put_at(s, h, at, h->rows[(at - 1) / 2]);
+    put_at(s, h, at, row);
 }
 
 /* The same, at `at` or below it. */
-static void sift_down(struct sp_stars *s, struct litter *l, uint32_t at, uint32_t row)
+static void sift_down(struct sp_stars *s, struct heap *h, uint32_t at, uint32_t row)
 {
-    for (uint32_t child; (child = 2 * at + 1) < l->count; at = child) {
-        child += child + 1 < l->count && is_before(s, l->rows[child + 1], l->rows[child]);
-        if (!is_before(s, l->rows[child], row))
+    for (uint32_t child; (child = 2 * at + 1) < h->count; at = child) {
+        child += child + 1 < h->count && is_before(s, h->rows[child + 1], h->rows[child]);
+        if (!is_before(s, h->rows[child], row))
             break;
-        put_at(s, l, at, l->rows[child]);
+        put_at(s, h, at, h->rows[child]);
     }
-    put_at(s, l, at, row);
+    put_at(s, h, at, row);
 }
 
-static size_t heap_bytes(const struct litter *l)
+static void heap_resize(struct sp_stars *s, struct heap *h, uint32_t cap)
 {
-    return l->count > 1 ? (l->rows[-1] + 1ull) * sizeof *l->rows : 0;
+    h->rows = sp_realloc(h->rows, cap * sizeof *h->rows);
+    s->stats.bytes += ((uint64_t)cap - h->cap) * sizeof *h->rows;
+    h->cap = cap;
 }
 
-/* Makes room for so many rows, two or more. */
-static void heap_resize(struct litter *l, uint32_t cap)
+static uint32_t heap_new(struct sp_stars *s)
 {
-    uint32_t *block = l->count > 1 ? l->rows - 1 : NULL, only = l->only;
-    block = sp_realloc(block, (cap + 1ull) * sizeof *block);
-    block[0] = cap;
-    if (l->count == 1)
-        block[1] = only;
-    l->rows = block + 1;
-}
-
-static void heap_put(struct sp_stars *s, struct litter *l, uint32_t row)
-{
-    if (l->count == 0) {
-        l->only = row;
-        l->count = 1;
-        s->rows[row].place = 0;
-        return;
+    uint32_t number = s->free_heap;
+    if (number) {
+        s->free_heap = s->heaps[number - 1].count;
+    } else {
+        sp_grow_tightly(&s->heaps, &s->heap_cap, s->heap_count + 1);
+        number = ++s->heap_count;
     }
-    s->stats.bytes -= heap_bytes(l);
-    if (l->count == 1 || l->count == l->rows[-1])
-        heap_resize(l, (uint32_t)(l->count + l->count / 4 + 1));
-    l->count++;
-    s->stats.bytes += heap_bytes(l);
-    sift_up(s, l, (uint32_t)l->count - 1, row);
+    s->heaps[number - 1] = (struct heap){0};
+    return number - 1;
+}
+
+static void heap_free(struct sp_stars *s, uint32_t number)
+{
+    struct heap *h = &s->heaps[number];
+    s->stats.bytes -= h->cap * sizeof *h->rows;
+    sp_free(h->rows);
+    *h = (struct heap){.count = s->free_heap};
+    s->free_heap = number + 1;
+}
+
+/* A litter of one kid gets a heap. */
+static void heap_begin(struct sp_stars *s, struct litter *l)
+{
+    uint32_t kept = sp_star_litter_kept(l), overlap = sp_star_litter_overlap(l),
+             number = heap_new(s);
+    struct heap *h = &s->heaps[number];
+    heap_resize(s, h, 2);
+    h->rows[h->count++] = (uint32_t)l->row;
+    *l = (struct litter){.row = number, .first = kept + 1, .second = overlap};
 }
 
 /* One row is left, and needs no heap. */
 static void heap_end(struct sp_stars *s, struct litter *l)
 {
-    uint32_t *rows = l->rows;
-    s->stats.bytes -= (rows[-1] + 1ull) * sizeof *rows;
-    l->only = rows[0];
-    sp_free(rows - 1);
+    uint32_t kept = sp_star_litter_kept(l), overlap = sp_star_litter_overlap(l),
+             number = (uint32_t)l->row;
+    *l = (struct litter){.row = s->heaps[number].rows[0], .first = overlap, .second = kept};
+    heap_free(s, number);
+}
+
+static void heap_put(struct sp_stars *s, struct litter *l, uint32_t row)
+{
+    if (!sp_star_litter_has_heap(l))
+        heap_begin(s, l);
+    struct heap *h = &s->heaps[l->row];
+    if (h->count == h->cap)
+        heap_resize(s, h, h->count + h->count / 4 + 1);
+    h->count++;
+    sift_up(s, h, h->count - 1, row);
 }
 
 static void heap_take(struct sp_stars *s, struct litter *l, uint32_t at)
 {
-    if (--l->count == 0)
-        return;
-    uint32_t last = l->rows[l->count];
-    if (at < l->count && at > 0 && is_before(s, last, l->rows[(at - 1) / 2]))
-        sift_up(s, l, at, last);
-    else if (at < l->count)
-        sift_down(s, l, at, last);
-    if (l->count == 1)
+    struct heap *h = &s->heaps[l->row];
+    uint32_t last = h->rows[--h->count];
+    if (at < h->count && at > 0 && is_before(s, last, h->rows[(at - 1) / 2]))
+        sift_up(s, h, at, last);
+    else if (at < h->count)
+        sift_down(s, h, at, last);
+    if (h->count == 1)
         heap_end(s, l);
 }
 
-uint64_t sp_star_litters_bytes(const struct kids *kids)
+uint64_t sp_star_litters_bytes(const struct sp_stars *s, const struct kids *kids)
 {
     uint32_t count = litters_before(kids, KID_KINDS);
-    uint64_t bytes = litters_room(count) * sizeof *kids->litters;
+    uint64_t bytes = sp_room_for(count) * sizeof *kids->litters;
     for (uint32_t i = 0; i < count; i++)
-        bytes += heap_bytes(&kids->litters[i]);
+        if (sp_star_litter_has_heap(&kids->litters[i]))
+            bytes += s->heaps[kids->litters[i].row].cap * sizeof *s->heaps->rows;
     return bytes;
 }
 
-void sp_star_litters_free(struct kids *kids)
+void sp_star_litters_free(struct sp_stars *s, struct kids *kids)
 {
     uint32_t count = litters_before(kids, KID_KINDS);
     for (uint32_t i = 0; i < count; i++)
-        if (kids->litters[i].count > 1)
-            sp_free(kids->litters[i].rows - 1);
+        if (sp_star_litter_has_heap(&kids->litters[i]))
+            heap_free(s, (uint32_t)kids->litters[i].row);
+    s->stats.bytes -= sp_room_for(count) * sizeof *kids->litters;
     sp_free(kids->litters);
 }
 
@@ -240,7 +260,11 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
     struct row *r = &s->rows[row];
     struct star *c = &s->stars[r->star];
     r->kind = kind;
-    heap_put(s, litter_make(s, c->kids, r), row);
+    uint32_t at = litter_place(c->kids, kind, r->kept, r->overlap);
+    if (is_its(c->kids, at, r))
+        heap_put(s, &c->kids->litters[at], row);
+    else
+        litter_begin(s, c->kids, at, row);
     r->orphan = kind == FRINGE && adopter == ORPHAN;
     c->kids->rows[kind]++;
     if (kind == ADOPTED)
@@ -253,12 +277,15 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
 {
     struct row *r = &s->rows[row];
     struct star *c = &s->stars[r->star];
-    struct litter *l = litter_make(s, c->kids, r);
-    SP_ASSERT(r->place < l->count && sp_star_litter_rows(l)[r->place] == row);
-    heap_take(s, l, r->place);
+    uint32_t at = litter_place(c->kids, r->kind, r->kept, r->overlap);
+    SP_ASSERT(is_its(c->kids, at, r));
+    struct litter *l = &c->kids->litters[at];
+    SP_ASSERT(r->place < sp_star_litter_count(s, l) && sp_star_litter_row(s, l, r->place) == row);
+    if (sp_star_litter_has_heap(l))
+        heap_take(s, l, r->place);
+    else
+        litter_end(s, c->kids, r->kind, at);
     c->kids->rows[r->kind]--;
-    if (l->count == 0)
-        litter_end(s, c->kids, r->kind, l);
     if (r->kind == ADOPTED)
         adoption_end(s, row);
     else if (r->orphan)
@@ -311,8 +338,8 @@ void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
     for (int kind = 0; kids && kind < KID_KINDS; kind++) {
         struct litters l = sp_star_litters(kids, kind);
         for (uint32_t i = 0; i < l.count; i++)
-            for (uint32_t k = 0; k < l.items[i].count; k++)
-                each(arg, sp_star_kid_at(s, sp_star_litter_rows(&l.items[i])[k]));
+            for (uint32_t k = 0; k < sp_star_litter_count(s, &l.items[i]); k++)
+                each(arg, sp_star_kid_at(s, sp_star_litter_row(s, &l.items[i], k)));
     }
 }
 

@@ -89,9 +89,8 @@ bool sp_star_pattern_excludes_all(struct sp_stars *s, const struct kids *kids,
         struct litters all = sp_star_litters(kids, kind);
         for (uint32_t i = 0; i < all.count; i++) {
             const struct litter *l = &all.items[i];
-            const uint32_t *rows = sp_star_litter_rows(l);
-            for (uint32_t k = 0; k < l->count; k++)
-                if (!sp_star_pattern_excludes(s, rows[k], x))
+            for (uint32_t k = 0; k < sp_star_litter_count(s, l); k++)
+                if (!sp_star_pattern_excludes(s, sp_star_litter_row(s, l, k), x))
                     return false;
         }
     }

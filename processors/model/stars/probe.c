@@ -17,7 +17,7 @@ static bool sizes_allow(const struct sp_stars *s, const struct star *c,
     uint32_t min_total, max_total, total = x->shingle_total;
     if (!sp_method_info(s->options.similarity.method)->jaccard)
         return true;
-    sp_star_kids_sizes(c, &min_total, &max_total);
+    sp_star_kids_sizes(s, c, &min_total, &max_total);
     return sp_star_bound_sizes(s, total,
                                total < min_total   ? min_total
                                : total > max_total ? max_total
@@ -137,7 +137,7 @@ static void note_hub(struct sp_stars *s, uint32_t star, const struct sp_signatur
 /* A lower bound of the shingles that only one of x and the pivot has. */
 static uint32_t distance_of(struct sp_stars *s, const struct star *c, const struct sp_signature *x)
 {
-    if (!c->bits || sp_star_is_capped(x) || c->kept < c->total)
+    if (!c->bits || sp_star_is_capped(x) || c->capped)
         return 0;
     uint32_t words = sp_star_pattern_words(s, x);
     return sp_parity_distance(s->parity, words, c->bits, sp_star_pattern_of(c));
@@ -180,7 +180,7 @@ static bool is_direct(struct sp_stars *s, struct meeting *m, double *ret_similar
 {
     const struct star *c = &s->stars[m->star];
     if (c->headless || c->pivot == m->except ||
-        (!s->by_keys && !sp_star_bound_sizes(s, m->x->shingle_total, c->total)))
+        (!s->by_keys && !sp_star_bound_sizes(s, m->x->shingle_total, sp_star_total(s, c))))
         return false;
     if (s->options.similarity.method != SP_METHOD_SHINGLES || sp_star_is_capped(m->x) ||
         sp_star_is_capped(m->pivot))

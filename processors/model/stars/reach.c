@@ -31,7 +31,7 @@ void sp_star_reach_note(struct sp_stars *s, uint32_t star)
         return;
     if (!d->reach)
         d->reach = sp_calloc(CLASSES, sizeof *d->reach);
-    sp_star_kids_sizes(c, &min_total, &max_total);
+    sp_star_kids_sizes(s, c, &min_total, &max_total);
     for (uint32_t class = class_of(min_total), last = class_of(max_total); class <= last; class ++)
         if (d->reach[class] < c->reach)
             d->reach[class] = c->reach;

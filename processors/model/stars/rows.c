@@ -41,9 +41,9 @@ static uint32_t posted_of(struct sp_stars *s, const struct star *c, const struct
 static const uint64_t *parity_of(struct sp_stars *s, const struct star *c,
                                  const struct sp_signature *pivot)
 {
-    if (c->kept == c->total)
+    if (!c->capped)
         return c->bits;
-    sp_parity_of(pivot, sp_parity_words(pivot->shingle_count, PARITY_BITS), s->parity);
+    sp_parity_of(pivot, sp_parity_words(c->kept, PARITY_BITS), s->parity);
     s->parity_known = false;
     return s->parity;
 }
@@ -141,7 +141,7 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
     if (in->indexed)
         sp_star_kids_make(s, star)->indexed = true;
     if (in->role == SP_STAR_GHOST || in->other != NONE) {
-        struct owing *o = sp_star_owing_make(s, sp_star_kids_make(s, star));
+        struct owing *o = sp_star_owing_make(s, star);
         o->heir = in->other;
         o->passed = in->passed;
     }
@@ -204,7 +204,7 @@ void sp_stars_settle(struct sp_stars_domain *d)
         if (c->headless) {
             c->headless = false;
             sp_star_lose_pivot(s, i);
-        } else if (c->kids->owing) {
+        } else if (c->kids->owes) {
             sp_star_drain(s, i, c->kids->owing->heir);
         }
     }

@@ -3,20 +3,28 @@
 #include "base/mem.h"
 #include "stars/internal.h"
 
-static void list_enter(struct sp_stars *s, uint32_t **list, uint32_t *count, uint32_t *cap,
-                       uint32_t star)
+/* Where the star's place is in the list of all stars of its domain, or of those that owe. */
+static uint32_t *place_of(struct sp_stars *s, uint32_t star, bool owing)
 {
-    sp_grow(list, cap, *count + 1);
-    s->stars[star].place = *count;
+    struct star *c = &s->stars[star];
+    return owing ? &c->kids->owing->place : &c->place;
+}
+
+static void list_enter(struct sp_stars *s, struct sp_stars_domain *d, uint32_t star, bool owing)
+{
+    uint32_t **list = owing ? &d->owing : &d->all, *count = owing ? &d->owing_count : &d->all_count;
+    sp_grow(list, owing ? &d->owing_cap : &d->all_cap, *count + 1);
+    *place_of(s, star, owing) = *count;
     (*list)[(*count)++] = star;
 }
 
-static void list_leave(struct sp_stars *s, uint32_t *list, uint32_t *count, uint32_t star)
+static void list_leave(struct sp_stars *s, struct sp_stars_domain *d, uint32_t star, bool owing)
 {
-    uint32_t place = s->stars[star].place;
+    uint32_t *list = owing ? d->owing : d->all, *count = owing ? &d->owing_count : &d->all_count;
+    uint32_t place = *place_of(s, star, owing);
     SP_ASSERT(place < *count && list[place] == star);
     list[place] = list[--*count];
-    s->stars[list[place]].place = place;
+    *place_of(s, list[place], owing) = place;
 }
 
 static void make_room(struct sp_stars *s)
@@ -41,11 +49,13 @@ uint32_t sp_star_make(struct sp_stars_domain *d, uint32_t pivot, uint32_t kept, 
         make_room(s);
     }
     s->stars[star] =
-        (struct star){.domain = d->number, .pivot = pivot, .kept = kept, .total = total};
+        (struct star){.domain = d->number, .pivot = pivot, .kept = kept, .capped = kept < total};
+    if (kept < total)
+        sp_counts_add(&s->totals, star, total);
     s->briefs[star] = (struct brief){.domain = (uint16_t)d->salt};
     sp_star_brief_note(s, star);
     if (!d->posted)
-        list_enter(s, &d->all, &d->all_count, &d->all_cap, star);
+        list_enter(s, d, star, false);
     struct row *r = sp_star_row_at(s, pivot);
     r->star = star;
     r->place = NONE;
@@ -82,12 +92,14 @@ void sp_star_free(struct sp_stars *s, uint32_t star)
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
     disinherit(s, star);
     if (c->headless || c->draining)
-        list_leave(s, d->owing, &d->owing_count, star);
+        list_leave(s, d, star, true);
     else if (!d->posted)
-        list_leave(s, d->all, &d->all_count, star);
+        list_leave(s, d, star, false);
     s->rows[c->pivot].star = NONE;
     sp_star_bits_free(s, star);
     sp_star_kids_free(s, star);
+    if (c->capped)
+        sp_counts_forget(&s->totals, star);
     *c = (struct star){.place = s->free_star};
     s->free_star = star;
     s->stats.stars--;
@@ -96,7 +108,7 @@ void sp_star_free(struct sp_stars *s, uint32_t star)
 static void enter_owing(struct sp_stars *s, uint32_t star)
 {
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
-    list_enter(s, &d->owing, &d->owing_count, &d->owing_cap, star);
+    list_enter(s, d, star, true);
     sp_star_kids_line_up(s, star);
 }
 
@@ -106,8 +118,8 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
     disinherit(s, star);
     if (!d->posted)
-        list_leave(s, d->all, &d->all_count, star);
-    sp_star_owing_make(s, c->kids)->passed = 0; /* the kids that had stayed must move as well */
+        list_leave(s, d, star, false);
+    sp_star_owing_make(s, star)->passed = 0; /* the kids that had stayed must move as well */
     c->headless = true;
     if (c->draining)
         sp_star_kids_line_up(s, star);
@@ -119,7 +131,7 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
 void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir)
 {
     disinherit(s, star);
-    sp_star_owing_make(s, sp_star_kids_make(s, star))->heir = heir;
+    sp_star_owing_make(s, star)->heir = heir;
     s->stars[star].draining = true;
     enter_owing(s, star);
     sp_star_row_changed(s, s->stars[star].pivot);
@@ -128,9 +140,9 @@ void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir)
 void sp_star_keep(struct sp_stars *s, uint32_t star)
 {
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
-    list_leave(s, d->owing, &d->owing_count, star);
+    list_leave(s, d, star, true);
     s->stars[star].draining = false;
-    sp_star_owing_free(s, s->stars[star].kids);
+    sp_star_owing_free(s, star);
     sp_star_row_changed(s, s->stars[star].pivot);
     if (sp_star_kids_count(s->stars[star].kids) == 0)
         sp_star_kids_free(s, star);

@@ -51,8 +51,8 @@ static void try_litters(struct trial *t, struct litters all)
 {
     for (uint32_t i = 0; i < all.count; i++) {
         const struct litter *l = &all.items[i];
-        if (may_match(t, l->kept, l->overlap, t->beside))
-            add_tried(t->stars, l, 0, sp_star_litter_rows(l)[0]);
+        if (may_match(t, sp_star_litter_kept(l), sp_star_litter_overlap(l), t->beside))
+            add_tried(t->stars, l, 0, sp_star_litter_row(t->stars, l, 0));
     }
 }
 
@@ -110,11 +110,11 @@ static struct tried take_nearest(struct sp_stars *s)
 {
     struct tried nearest = s->tried[0];
     const struct litter *l = nearest.litter;
-    uint32_t next = 2 * nearest.at + 1;
+    uint32_t next = 2 * nearest.at + 1, end = l ? sp_star_litter_count(s, l) : 0;
     s->tried[0] = s->tried[--s->tried_count];
     sift_down(s->tried, s->tried_count, 0);
-    for (uint32_t i = next; l && i < next + 2 && i < l->count; i++) {
-        add_tried(s, l, i, l->rows[i]);
+    for (uint32_t i = next; i < next + 2 && i < end; i++) {
+        add_tried(s, l, i, sp_star_litter_row(s, l, i));
         sift_up(s->tried, s->tried_count - 1);
     }
     return nearest;
@@ -202,7 +202,7 @@ static bool try_some(struct trial *t, const struct litter *l, uint32_t from, uin
     struct sp_stars *s = t->stars;
     *ret_similar = false;
     s->tried_count = 0;
-    add_tried(s, l, 0, sp_star_litter_rows(l)[0]);
+    add_tried(s, l, 0, sp_star_litter_row(s, l, 0));
     for (uint32_t i = 0; i < to && s->tried_count && !*ret_similar; i++) {
         struct tried k = take_nearest(s);
         if (i >= from && k.row != except &&
@@ -223,9 +223,11 @@ static bool try_in_turn(struct trial *t, const struct sp_signature *x, uint32_t 
             struct litters all = sp_star_litters(t->star->kids, kind);
             for (uint32_t i = 0; i < all.count; i++) {
                 const struct litter *l = &all.items[i];
-                if (l->count <= from || !may_match(t, l->kept, l->overlap, t->beside))
+                uint32_t count = sp_star_litter_count(t->stars, l);
+                if (count <= from ||
+                    !may_match(t, sp_star_litter_kept(l), sp_star_litter_overlap(l), t->beside))
                     continue;
-                more |= l->count > to;
+                more |= count > to;
                 if (!try_some(t, l, from, to, x, except, &similar))
                     return false;
                 if (similar)

@@ -49,6 +49,14 @@ void sp_free(void *p);
 void *sp_grow_u32(void *array, uint32_t *cap, size_t need, size_t bytes);
 void *sp_grow_size(void *array, size_t *cap, size_t need, size_t bytes);
 void *sp_grow_eighth(void *array, uint32_t *cap, size_t need, size_t bytes);
+/* For an array without a capacity of its own: so many elements are allocated for `count`. There are
+ * four sizes for each power of two. */
+static inline uint32_t sp_room_for(uint32_t count)
+{
+    uint32_t power = 31 - (uint32_t)__builtin_clz(count | 1),
+             step = power > 2 ? 1u << (power - 2) : 1;
+    return (count + step - 1) / step * step;
+}
 
 /* Ends the process with a message, because so many bytes could not be had; 0: not known how
  * many. */

@@ -124,12 +124,12 @@ size_t counted_shingles(const struct sample *x)
     return x->stars->common.used;
 }
 
-static uint64_t bytes_of_kids(const struct kids *kids)
+static uint64_t bytes_of_kids(const struct sp_stars *s, const struct kids *kids)
 {
     uint64_t bytes = 0;
     if (kids)
-        bytes = sizeof *kids + sp_star_litters_bytes(kids);
-    if (kids && kids->owing)
+        bytes = sizeof *kids + sp_star_litters_bytes(s, kids);
+    if (kids && kids->owes)
         bytes += sizeof *kids->owing + kids->owing->queue_room * sizeof *kids->owing->queue;
     return bytes;
 }
@@ -142,7 +142,7 @@ static uint64_t bytes_of_stars(const struct sp_stars *s)
         const struct star *c = &s->stars[i];
         if (!c->domain)
             continue;
-        bytes += bytes_of_kids(c->kids);
+        bytes += bytes_of_kids(s, c->kids);
         bytes += c->bits ? 8ull * sp_star_pattern_of(c) + c->posted_bytes : 0;
     }
     return bytes;
