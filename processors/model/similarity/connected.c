@@ -1,17 +1,15 @@
 /* See connected.h. One page stands for each content. If F implies a Jaccard similarity, its keys
  * are its prefix, as in join.c; else those of the candidate rule.
  *
- *   step 1   Pages enter the index in order of size. Each is compared with a few of those that
- *            entered before and share one of its rarest keys, and with the hubs of their
- * components. This connects most of what is connected. step 2   Each page looks up its keys again.
- * Each posting knows the next one in its list whose page was in another component after step 1, so
- * what is connected with the page is passed over.
+ * In step 1 pages enter the index in order of size. Each is compared with a few of those that
+ * entered before and share one of its rarest keys, and with the hubs of their components. This
+ * connects most of what is connected.
  *
- * Why a key of a pair has a place: order the shingles of all pages by how rare they are. Let the
- * first one that x and y share be at place p of x. Then x has n - p shingles from there on, so they
- * share no more than that. If p is so large that this is too little for F, another pair is looked
- * up in vain: pages that share a template and have enough of their own never meet. (Xiao et al.
- * 2008, PPJoin.) */
+ * In step 2 each page looks up its keys again. Each posting knows the next one in its list whose
+ * page was in another component when it was last read, so what is connected with the page is passed
+ * over.
+ *
+ * A key has a place, which bounds what a pair can share that meets by it (place.h). */
 #include "similarity/connected.h"
 
 #include <math.h>
@@ -21,6 +19,7 @@
 #include "base/order.h"
 #include "candidates/candidates.h"
 #include "similarity/classes.h"
+#include "similarity/place.h"
 #include "similarity/prefix.h"
 
 /* Of step 1: comparisons of a page, and postings of each of its keys that it looks at. */
@@ -49,7 +48,7 @@ struct work {
     uint32_t *hubs;   /* of each root: the class of its component whose keys are most common */
     uint32_t *met_by; /* class + 1 */
     uint32_t first_capped;
-    uint64_t compared;
+    struct sp_connected_stats stats;
 };
 
 static uint32_t size_of(const struct work *w, uint32_t class)
@@ -67,7 +66,7 @@ static uint32_t root(struct work *w, uint32_t class)
 static bool compare(struct work *w, uint32_t x, uint32_t y)
 {
     w->met_by[y] = x + 1;
-    w->compared++;
+    w->stats.compared++;
     if (!sp_similar(w->options, sp_class_signature(&w->classes, x),
                     sp_class_signature(&w->classes, y), NULL))
         return false;
@@ -194,6 +193,7 @@ static void try_list(struct work *w, uint32_t class, uint32_t key, uint32_t *tri
     uint32_t list = list_of(w, key), back = BACK;
     for (uint32_t i = w->ends[list]; i-- > w->directory[list] && back > 0 && *tries > 0; back--) {
         const struct posting *p = &w->postings[i];
+        w->stats.read++;
         if (p->key != key || p->page == class || w->met_by[p->page] == class + 1)
             continue;
         if (root(w, p->page) == root(w, class))
@@ -263,11 +263,10 @@ static uint32_t first_of_size(const struct work *w, double size, uint32_t lo, ui
 /* The end of the smaller classes with which x may share a key at that place first. */
 static uint32_t end_at(const struct work *w, uint32_t x, uint32_t place, uint32_t lo)
 {
-    double n = size_of(w, x), t = w->threshold;
-    double most = (n - place) * (1 + t) / t - n + 1; /* with some room for rounding */
-    if (!w->sized || w->first_capped <= x || most >= n)
+    double end = sp_place_end(w->threshold, size_of(w, x), place);
+    if (!w->sized || w->first_capped <= x || end > size_of(w, x))
         return x;
-    return first_of_size(w, most + 1, lo, x);
+    return first_of_size(w, end, lo, x);
 }
 
 static uint32_t first_posting(const struct work *w, uint32_t list, uint32_t class)
@@ -283,6 +282,15 @@ static uint32_t first_posting(const struct work *w, uint32_t list, uint32_t clas
     return lo;
 }
 
+/* Where the list goes on behind the pages of the posting's component. It may have grown since the
+ * list was linked, so the way is halved each time (as in union-find). */
+static uint32_t next_after(struct work *w, uint32_t list, struct posting *p)
+{
+    if (p->next < w->ends[list] && root(w, w->postings[p->next].page) == root(w, p->page))
+        p->next = w->postings[p->next].next;
+    return p->next;
+}
+
 static void look_up(struct work *w, uint32_t x)
 {
     uint32_t lo = w->sized ? first_of_size(w, w->threshold * size_of(w, x) - 1e-6, 0, x) : 0;
@@ -291,9 +299,10 @@ static void look_up(struct work *w, uint32_t x)
         uint32_t end = end_at(w, x, place, lo);
         uint32_t i = lo < end ? first_posting(w, list, lo) : w->ends[list];
         while (i < w->ends[list] && w->postings[i].page < end) {
-            const struct posting *p = &w->postings[i];
+            struct posting *p = &w->postings[i];
             bool together = root(w, p->page) == root(w, x);
-            i = together ? p->next : i + 1;
+            w->stats.read++;
+            i = together ? next_after(w, list, p) : i + 1;
             if (!together && p->key == key && w->met_by[p->page] != x + 1 &&
                 may_begin(w, x, place, p->page, p->place))
                 try_component(w, x, p->page);
@@ -348,7 +357,7 @@ static void tell_pages(struct work *w, uint32_t *ret_first)
 
 enum sp_err sp_connected(const struct sp_similarity_options *o,
                          struct sp_signature *const *signatures, size_t count, uint32_t *ret_first,
-                         uint64_t *ret_compared)
+                         struct sp_connected_stats *stats)
 {
     if (count >= UINT32_MAX)
         return SP_TOO_LARGE;
@@ -360,8 +369,10 @@ enum sp_err sp_connected(const struct sp_similarity_options *o,
     enum sp_err err = connect_classes(&w, signatures);
     if (err == SP_OK)
         tell_pages(&w, ret_first);
-    if (ret_compared)
-        *ret_compared = w.compared;
+    if (stats) {
+        stats->compared += w.stats.compared;
+        stats->read += w.stats.read;
+    }
     sp_classes_done(&w.classes);
     sp_free(w.starts);
     sp_free(w.keys);

@@ -10,11 +10,16 @@
 
 #include "similarity/similarity.h"
 
+struct sp_connected_stats {
+    uint64_t compared; /* pairs of pages */
+    uint64_t read;     /* postings */
+};
+
 /* ret_first[i]: the first page of the component of page i. A page without words is alone, whatever
- * its equals. *ret_compared (may be NULL): the number of pairs compared. SP_TOO_LARGE: there are
- * more pages, or index entries, than 32-bit numbers can count. Thread rule: any thread. */
+ * its equals. Adds to *stats, which may be NULL. SP_TOO_LARGE: there are more pages, or index
+ * entries, than 32-bit numbers can count. Thread rule: any thread. */
 enum sp_err sp_connected(const struct sp_similarity_options *o,
                          struct sp_signature *const *signatures, size_t count, uint32_t *ret_first,
-                         uint64_t *ret_compared);
+                         struct sp_connected_stats *stats);
 
 #endif

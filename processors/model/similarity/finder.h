@@ -21,5 +21,7 @@ void sp_finder_add(struct sp_finder *l, uint32_t page);
 /* Returns the added pages that may resemble the page: all that do, and some others, each once. They
  * are numbered in the order of sp_finder_add, from 0, and ascend. Valid until the next call. */
 size_t sp_finder_find(struct sp_finder *l, uint32_t page, const uint32_t **ret_added);
+/* The postings that all searches have read. */
+uint64_t sp_finder_read(const struct sp_finder *l);
 
 #endif

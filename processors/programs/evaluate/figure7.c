@@ -42,10 +42,11 @@ static enum sp_err from_scratch(const struct sp_evaluate_options *o, const struc
     struct sp_signature **signatures = sp_alloc((p->alive + 1) * sizeof(struct sp_signature *));
     uint32_t *first = sp_alloc((p->alive + 1) * sizeof *first);
     sp_trace_signatures(t, alive, p->alive, signatures);
+    struct sp_connected_stats stats = {0};
     double start = sp_clock_thread_seconds();
-    enum sp_err err =
-        sp_connected(&o->bus.group.similarity, signatures, p->alive, first, &p->compared);
+    enum sp_err err = sp_connected(&o->bus.group.similarity, signatures, p->alive, first, &stats);
     p->scratch = sp_clock_thread_seconds() - start;
+    p->compared = stats.compared;
     for (size_t i = 0; err == SP_OK && i < p->alive; i++)
         p->groups += first[i] == i;
     sp_free(first);

@@ -1,6 +1,7 @@
-/* See covered.h. A member is compared with those winners that may resemble it by an index that
- * misses none (similarity/finder.h), because the ends of a long chain have many winners and
- * resemble few of them. */
+/* See covered.h. A member is compared with the first few winners, one of which covers most members
+ * of a group of near copies. If none of these covers it, it is compared with those that may
+ * resemble it by an index that misses none (similarity/finder.h): the ends of a long chain have
+ * many winners and resemble few of them. */
 #include "local/covered.h"
 
 #include "base/assert.h"
@@ -8,6 +9,9 @@
 
 /* Of so many winners all are tried: an index for each small group takes longer. */
 enum { FEW = 16 };
+
+/* So many are tried before the index. */
+enum { EARLY = 8 };
 
 struct cover {
     const struct sp_covered_options *options;
@@ -64,16 +68,26 @@ static enum sp_err add_winner(struct cover *c, uint32_t member)
     return SP_OK;
 }
 
+/* The first winner that covers the member, or SP_COVERED_NONE. */
+static uint32_t first_winner(struct cover *c, uint32_t member, double *ret_similarity)
+{
+    const uint32_t *numbers;
+    uint32_t early = c->indexed ? EARLY : 0;
+    for (uint32_t w = 0; w < early; w++)
+        if (covers(c, c->winners[w], member, ret_similarity))
+            return c->winners[w];
+    uint32_t count = candidates(c, member, &numbers);
+    for (uint32_t k = 0; k < count; k++)
+        if (numbers[k] >= early && covers(c, c->winners[numbers[k]], member, ret_similarity))
+            return c->winners[numbers[k]];
+    return SP_COVERED_NONE;
+}
+
 static enum sp_err choose(struct cover *c, uint32_t *ret_winners, double *ret_similarity)
 {
     enum sp_err err = SP_OK;
     for (uint32_t i = 0; i < c->count && err == SP_OK; i++) {
-        const uint32_t *numbers;
-        uint32_t count = candidates(c, i, &numbers);
-        ret_winners[i] = SP_COVERED_NONE;
-        for (uint32_t k = 0; k < count && ret_winners[i] == SP_COVERED_NONE; k++)
-            if (covers(c, c->winners[numbers[k]], i, &ret_similarity[i]))
-                ret_winners[i] = c->winners[numbers[k]];
+        ret_winners[i] = first_winner(c, i, &ret_similarity[i]);
         if (ret_winners[i] != SP_COVERED_NONE)
             continue;
         ret_winners[i] = i;
@@ -168,17 +182,19 @@ static void drop_superfluous(struct cover *c, uint32_t *winners, double *similar
 
 enum sp_err sp_covered(const struct sp_covered_options *o, const uint32_t *signatures,
                        uint32_t count, uint32_t *ret_winners, double *ret_similarity,
-                       uint64_t *compared)
+                       struct sp_connected_stats *stats)
 {
     uint32_t all[FEW] = {0};
     struct cover c = {.options = o, .signatures = signatures, .count = count, .all = all};
+    uint64_t read = sp_finder_read(o->finder);
     c.winners = sp_alloc((count + 1ull) * sizeof *c.winners);
     for (uint32_t i = 0; i < FEW; i++)
         all[i] = i;
     enum sp_err err = choose(&c, ret_winners, ret_similarity);
     if (err == SP_OK && o->allows)
         drop_superfluous(&c, ret_winners, ret_similarity);
-    *compared += c.compared;
+    stats->compared += c.compared;
+    stats->read += sp_finder_read(o->finder) - read;
     sp_free(c.winners);
     return err;
 }

@@ -4,6 +4,7 @@
 #ifndef SP_LOCAL_COVERED_H
 #define SP_LOCAL_COVERED_H
 
+#include "similarity/connected.h"
 #include "similarity/finder.h"
 
 enum { SP_COVERED_NONE = UINT32_MAX };
@@ -21,9 +22,9 @@ struct sp_covered_options {
 
 /* `signatures[i]`: the number of the signature of member i, in rank order. ret_winners[i]: the
  * member that represents it, itself if it is kept. ret_similarity[i]: to that one, 1 to itself.
- * Adds the comparisons made to *compared. */
+ * Adds to *stats. */
 enum sp_err sp_covered(const struct sp_covered_options *o, const uint32_t *signatures,
                        uint32_t count, uint32_t *ret_winners, double *ret_similarity,
-                       uint64_t *compared);
+                       struct sp_connected_stats *stats);
 
 #endif

@@ -50,7 +50,7 @@ struct verify {
     bool groups_only;
     struct sp_finder *finder;
     uint64_t differences;
-    uint64_t compared;
+    struct sp_connected_stats stats;
 };
 
 static void note_page(void *arg, const struct sp_page_view *v)
@@ -102,11 +102,9 @@ static void differ(struct verify *x, const struct node *n, const char *what)
 static enum sp_err join_similar(struct verify *x)
 {
     uint32_t *first = sp_alloc((x->content_count + 1) * sizeof *first);
-    uint64_t compared = 0;
-    enum sp_err err = sp_connected(x->similarity, x->contents, x->content_count, first, &compared);
+    enum sp_err err = sp_connected(x->similarity, x->contents, x->content_count, first, &x->stats);
     for (size_t i = 0; err == SP_OK && i < x->content_count; i++)
         join_nodes(x, x->content_nodes[i], x->content_nodes[first[i]]);
-    x->compared += compared;
     sp_free(first);
     return err;
 }
@@ -240,7 +238,7 @@ static enum sp_err find_winners(struct verify *x, struct node *const *members, s
             r.members[ranked] = members[i];
             contents[ranked++] = members[i]->content;
         }
-    enum sp_err err = sp_covered(&options, contents, ranked, winners, similarity, &x->compared);
+    enum sp_err err = sp_covered(&options, contents, ranked, winners, similarity, &x->stats);
     for (uint32_t i = 0; err == SP_OK && i < ranked; i++) {
         r.members[i]->winner = r.members[winners[i]];
         r.members[i]->similarity = similarity[i];
@@ -386,7 +384,7 @@ static enum sp_err check_containers(struct verify *x, struct sp_db *db,
 }
 
 enum sp_err sp_verify(struct sp_db *db, const struct sp_local_bus_options *rules,
-                      uint64_t *ret_differences, uint64_t *ret_compared)
+                      uint64_t *ret_differences, struct sp_connected_stats *stats)
 {
     struct verify x = {.similarity = &rules->group.similarity,
                        .relation = rules->group.winner_relation,
@@ -405,8 +403,10 @@ enum sp_err sp_verify(struct sp_db *db, const struct sp_local_bus_options *rules
         err = check_containers(&x, db, &rules->contain);
     if (err == SP_OK)
         *ret_differences = x.differences;
-    if (err == SP_OK && ret_compared)
-        *ret_compared = x.compared;
+    if (err == SP_OK && stats) {
+        stats->compared += x.stats.compared;
+        stats->read += x.stats.read;
+    }
     verify_done(&x);
     return err;
 }

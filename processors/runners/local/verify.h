@@ -11,12 +11,13 @@
 #define SP_LOCAL_VERIFY_H
 
 #include "local/bus.h"
+#include "similarity/connected.h"
 
 /* `rules`: F, the winner rule, the threshold of containment. With a winner margin statuses depend
  * on the order of events: then groups alone are compared. Prints each difference (the first
- * hundred) to standard error; *ret_differences counts all of them. *ret_compared (may be NULL): the
- * pairs of pages compared for groups and winners. */
+ * hundred) to standard error; *ret_differences counts all of them. Adds what groups and winners
+ * cost to *stats, which may be NULL. */
 enum sp_err sp_verify(struct sp_db *db, const struct sp_local_bus_options *rules,
-                      uint64_t *ret_differences, uint64_t *ret_compared);
+                      uint64_t *ret_differences, struct sp_connected_stats *stats);
 
 #endif

@@ -137,12 +137,12 @@ static void check_components(enum sp_method method, double threshold, uint32_t m
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct sp_signature *pages[PAGES];
         uint32_t expected[PAGES], found[PAGES];
-        uint64_t compared = 0;
+        struct sp_connected_stats stats = {0};
         make_pages(seed, method, max_shingles, pages);
         together += components(&o, pages, expected);
-        CU_ASSERT_EQUAL(sp_connected(&o, pages, PAGES, found, &compared), SP_OK);
+        CU_ASSERT_EQUAL(sp_connected(&o, pages, PAGES, found, &stats), SP_OK);
         CU_ASSERT(memcmp(found, expected, sizeof found) == 0);
-        CU_ASSERT(compared < PAGES * PAGES / 2);
+        CU_ASSERT(stats.compared < PAGES * PAGES / 2);
         for (size_t i = 0; i < PAGES; i++)
             sp_signature_unref(pages[i]);
     }

@@ -56,7 +56,9 @@ static void note_alive(struct work *w)
 static enum sp_err connect(struct work *w, const struct sp_similarity_options *o)
 {
     uint32_t *first = sp_alloc((w->count + 1ull) * sizeof *first);
-    enum sp_err err = sp_connected(o, w->signatures, w->count, first, &w->b->compared);
+    struct sp_connected_stats stats = {0};
+    enum sp_err err = sp_connected(o, w->signatures, w->count, first, &stats);
+    w->b->compared = stats.compared;
     for (uint32_t i = 0; err == SP_OK && i < w->count; i++)
         w->set[find(w->set, w->first_page[i])] = find(w->set, w->first_page[first[i]]);
     sp_free(first);
@@ -98,10 +100,10 @@ static enum sp_err cover(const struct work *w, const struct sp_covered_options *
     uint32_t *contents = sp_alloc((count + 1ull) * sizeof *contents);
     uint32_t *winners = sp_alloc((count + 1ull) * sizeof *winners);
     double *similarity = sp_alloc((count + 1ull) * sizeof *similarity);
-    uint64_t compared = 0;
+    struct sp_connected_stats stats = {0};
     for (uint32_t i = 0; i < count; i++)
         contents[i] = w->b->content[pages[i]];
-    enum sp_err err = sp_covered(o, contents, count, winners, similarity, &compared);
+    enum sp_err err = sp_covered(o, contents, count, winners, similarity, &stats);
     for (uint32_t i = 0; err == SP_OK && i < count; i++)
         w->b->winner[pages[i]] = pages[winners[i]];
     sp_free(contents);
