@@ -11,9 +11,9 @@
  * nevertheless, those that most others cover. All documents of a group of up to `coverers` are
  * asked.
  *
- * So each document is compared with few others, also in a large group, unless many documents of the
- * group have fewer coverers than that, and share with one another just too little: these are all
- * asked, and compared with one another in vain. */
+ * So each document has few arcs, also in a large group, unless many documents of the group have
+ * fewer coverers than that: these are all asked. They are compared with hardly any that they do not
+ * cover, also if they share just too little with most (crowds.h). */
 #ifndef SP_COVER_ARCS_H
 #define SP_COVER_ARCS_H
 

@@ -61,9 +61,9 @@ void sp_lists_done(struct sp_lists *p)
     *p = (struct sp_lists){0};
 }
 
-uint32_t sp_lists_from(const struct sp_lists *p, size_t list, uint32_t unit)
+uint32_t sp_lists_from(const struct sp_lists *p, size_t list, uint32_t lo, uint32_t unit)
 {
-    uint32_t lo = p->directory[list], hi = p->directory[list + 1];
+    uint32_t hi = p->directory[list + 1];
     while (lo < hi) {
         uint32_t middle = lo + (hi - lo) / 2;
         if (p->items[middle].unit < unit)

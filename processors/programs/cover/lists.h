@@ -24,8 +24,8 @@ void sp_lists_settle(struct sp_lists *p);
 /* Sorts each list by unit. */
 void sp_lists_sort(struct sp_lists *p, unsigned threads);
 void sp_lists_done(struct sp_lists *p);
-/* The first posting of a sorted list with that unit or a later one. */
-uint32_t sp_lists_from(const struct sp_lists *p, size_t list, uint32_t unit);
+/* The first posting of a sorted list with that unit or a later one, from `lo` on. */
+uint32_t sp_lists_from(const struct sp_lists *p, size_t list, uint32_t lo, uint32_t unit);
 
 static inline size_t sp_lists_of(const struct sp_lists *p, uint32_t key)
 {

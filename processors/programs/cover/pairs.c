@@ -6,22 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/parallel.h"
+#include "cover/crowds.h"
 #include "cover/lists.h"
 #include "cover/nth.h"
 #include "cover/sizes.h"
 #include "similarity/intersect.h"
+#include "similarity/place.h"
 
 enum {
-    GRAIN = 256,          /* units a thread takes at a time */
-    AHEAD = 16,           /* look-ups between the prefetch of a cache line and its use */
-    COUNTER_FULL = 65000, /* shingles with higher counts are not distinguished */
-    COUNTER_BITS = 29,
-    COUNTER_BITS_LEAST = 10
+    GRAIN = 256, /* units a thread takes at a time */
+    AHEAD = 16   /* look-ups between the prefetch of a cache line and its use */
 };
+
+static const double ROUNDING = 1e-6;
 
 /* Scratch memory of a thread. */
 struct hand {
@@ -47,11 +47,12 @@ struct sp_pairs {
     bool whole;       /* the index has all units of its side, and is kept for the next round */
     uint64_t blocks;
     uint32_t rounds;
-    uint16_t *counters;
-    unsigned counter_shift;
+    struct sp_common common;
     uint64_t *last[2]; /* for each unit: rank of the last shingle of its prefix on that side */
     uint32_t *posting_counts;
-    struct sp_sizes sizes; /* with a least Jaccard similarity */
+    uint32_t *commonness; /* of each unit */
+    struct sp_crowds crowds;
+    struct sp_sizes sizes; /* with a least Jaccard similarity, or crowds */
     /* The current block of units [from, to): */
     size_t from, to;
     struct sp_lists index; /* with sizes: units by their places in that order */
@@ -63,36 +64,14 @@ struct sp_pairs {
 /* Returns the least overlap with which a set of `size` has that share: at least 1. */
 static uint32_t needed_of(double share, uint32_t size)
 {
-    double need = ceil(share * size - 1e-6);
+    double need = ceil(share * size - ROUNDING);
     return need < 1 ? 1 : need > (double)UINT32_MAX ? UINT32_MAX : (uint32_t)need;
-}
-
-/* Returns the unit's keys: its shingles, mixed with the block so that blocks do not share keys. */
-static const uint32_t *keys_of(const struct sp_pairs *f, struct hand *hand, const struct sp_unit *u)
-{
-    const uint32_t *set = f->sets + u->at;
-    if (u->block == 0)
-        return set;
-    for (uint32_t i = 0; i < u->size; i++)
-        hand->keys[i] = (uint32_t)(sp_mix64((uint64_t)u->block << 32 | set[i]) >> 32);
-    return hand->keys;
-}
-
-/* The rank of a shingle; rare shingles come first. */
-static uint64_t rank_of(const struct sp_pairs *f, uint32_t key)
-{
-    return (uint64_t)f->counters[key >> f->counter_shift] << 32 | key;
 }
 
 static void reserve(struct hand *hand, size_t size)
 {
     sp_grow(&hand->keys, &hand->key_cap, size);
     sp_grow(&hand->ranks, &hand->rank_cap, size);
-}
-
-static bool takes_part(const struct sp_unit *u)
-{
-    return u->size > 0 && (u->role[0] || u->role[1]);
 }
 
 static void note_done(struct sp_pairs *f, unsigned thread, uint64_t work)
@@ -111,17 +90,10 @@ static void count_step(void *arg, unsigned thread, size_t from, size_t to)
     uint64_t work = 0;
     for (size_t i = from; i < to; i++) {
         const struct sp_unit *u = &f->units[i];
-        if (!takes_part(u))
+        if (!sp_unit_takes_part(u))
             continue;
         reserve(hand, u->size);
-        const uint32_t *keys = keys_of(f, hand, u);
-        for (uint32_t k = 0; k < u->size; k++) {
-            if (k + AHEAD < u->size)
-                __builtin_prefetch(&f->counters[keys[k + AHEAD] >> f->counter_shift], 1);
-            uint16_t *counter = &f->counters[keys[k] >> f->counter_shift];
-            if (__atomic_load_n(counter, __ATOMIC_RELAXED) < COUNTER_FULL)
-                __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
-        }
+        sp_common_count(&f->common, sp_unit_keys(u, f->sets, hand->keys), u->size);
         work += u->size;
     }
     note_done(f, thread, work);
@@ -137,21 +109,21 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
     for (size_t i = from; i < to; i++) {
         const struct sp_unit *u = &f->units[i];
         f->posting_counts[i] = 0;
-        if (!takes_part(u))
+        if (!sp_unit_takes_part(u))
             continue;
         work += u->size;
         reserve(hand, u->size);
-        const uint32_t *keys = keys_of(f, hand, u);
+        const uint32_t *keys = sp_unit_keys(u, f->sets, hand->keys);
+        sp_common_prefetch(&f->common, keys, u->size);
         for (uint32_t k = 0; k < u->size; k++)
-            __builtin_prefetch(&f->counters[keys[k] >> f->counter_shift]);
-        for (uint32_t k = 0; k < u->size; k++)
-            hand->ranks[k] = rank_of(f, keys[k]);
+            hand->ranks[k] = sp_common_rank(&f->common, keys[k]);
         for (unsigned side = 0; side < 2; side++) {
             uint32_t need = needed_of(f->options.share[side], u->size);
             if (f->last[side])
                 f->last[side][i] =
                     need <= u->size ? sp_nth(hand->ranks, u->size, u->size - need) : 0;
         }
+        f->commonness[i] = sp_crowds_commonness(hand->ranks, u->size, f->last[f->indexed][i]);
         for (uint32_t k = 0; u->role[f->indexed] && k < u->size; k++)
             f->posting_counts[i] +=
                 hand->ranks[k] <= f->last[f->indexed][i] && hand->ranks[k] >> 32 > 1;
@@ -176,11 +148,10 @@ static void index_units(struct sp_pairs *f, unsigned thread, size_t from, size_t
         if (!is_posted(f, i))
             continue;
         reserve(hand, u->size);
-        const uint32_t *keys = keys_of(f, hand, u);
-        for (uint32_t k = 0; k < u->size; k++)
-            __builtin_prefetch(&f->counters[keys[k] >> f->counter_shift]);
+        const uint32_t *keys = sp_unit_keys(u, f->sets, hand->keys);
+        sp_common_prefetch(&f->common, keys, u->size);
         for (uint32_t k = 0; k < u->size; k++) {
-            uint64_t rank = rank_of(f, keys[k]);
+            uint64_t rank = sp_common_rank(&f->common, keys[k]);
             if (rank > f->last[f->indexed][i] || rank >> 32 <= 1)
                 continue;
             if (put)
@@ -224,7 +195,7 @@ static bool need_of(const struct sp_pairs *f, const struct sp_unit *a, const str
     uint32_t for_b = needed_of(f->options.share[1], b->size);
     double both = f->options.jaccard / (1 + f->options.jaccard) * ((double)a->size + b->size);
     uint32_t for_both =
-        needed_of(1, (uint32_t)(both < UINT32_MAX ? ceil(both - 1e-6) : UINT32_MAX));
+        needed_of(1, (uint32_t)(both < UINT32_MAX ? ceil(both - ROUNDING) : UINT32_MAX));
     *ret_need = for_a > for_b ? for_a : for_b;
     *ret_need = for_both > *ret_need ? for_both : *ret_need;
     return *ret_need <= a->size && *ret_need <= b->size;
@@ -252,18 +223,17 @@ static size_t probe_keys(const struct sp_pairs *f, struct hand *hand, size_t pro
 {
     const struct sp_unit *u = &f->units[probe];
     const uint64_t *last = f->last[!f->indexed];
-    const uint32_t *keys = keys_of(f, hand, u);
-    bool placed = f->sizes.count > 0;
+    const uint32_t *keys = sp_unit_keys(u, f->sets, hand->keys);
+    bool placed = f->options.jaccard > 0;
     size_t count = 0;
     if (!last) {
         for (uint32_t k = 0; k < u->size; k++)
             hand->ranks[k] = keys[k];
         return u->size;
     }
-    for (uint32_t k = 0; k < u->size; k++)
-        __builtin_prefetch(&f->counters[keys[k] >> f->counter_shift]);
+    sp_common_prefetch(&f->common, keys, u->size);
     for (uint32_t k = 0; k < u->size; k++) {
-        uint64_t rank = rank_of(f, keys[k]);
+        uint64_t rank = sp_common_rank(&f->common, keys[k]);
         hand->ranks[count] = rank;
         count += rank <= last[probe] && (placed || rank >> 32 > 1);
     }
@@ -283,21 +253,48 @@ static void meet_all(struct sp_pairs *f, struct hand *hand, size_t probe, uint32
 
 /* Meets the units that may have the key as the first one that they share with the probe, which has
  * `before` keys of a lower rank: they are not too small, nor so large that what the probe has from
- * there on is too little. */
+ * there on is too little. Its own crowd is passed over. */
 static void meet_sized(struct sp_pairs *f, struct hand *hand, size_t probe, uint32_t key,
                        size_t before)
 {
     const struct sp_lists *x = &f->index;
     size_t list = sp_lists_of(x, key);
-    uint32_t end = x->directory[list + 1];
+    uint32_t p = x->directory[list], end = x->directory[list + 1], own = f->crowds.of[probe];
     double c = f->options.jaccard, size = f->units[probe].size;
-    if (x->directory[list] == end)
-        return;
-    double most = (size - (double)before) * (1 + c) / c - size + 1; /* 1: room for rounding */
-    uint32_t from = sp_sizes_from(&f->sizes, c * size - 1), to = sp_sizes_from(&f->sizes, most + 1);
-    for (uint32_t p = sp_lists_from(x, list, from); p < end && x->items[p].unit < to; p++)
-        if (x->items[p].key == key)
-            meet(f, hand, probe, f->sizes.units[x->items[p].unit]);
+    double most = c > 0 ? sp_place_end(c - ROUNDING, size, (double)before) : (double)INFINITY;
+    while (p < end) {
+        uint32_t crowd = f->crowds.count > 0 ? f->crowds.of[f->sizes.units[x->items[p].unit]] : 0;
+        if (crowd == 0 || crowd != own) {
+            p = sp_lists_from(x, list, p, sp_sizes_from(&f->sizes, crowd, c * size - 1));
+            uint32_t to = sp_sizes_from(&f->sizes, crowd, most);
+            for (; p < end && x->items[p].unit < to; p++)
+                if (x->items[p].key == key)
+                    meet(f, hand, probe, f->sizes.units[x->items[p].unit]);
+        }
+        p = sp_lists_from(x, list, p, f->sizes.starts[crowd + 1]);
+    }
+}
+
+struct probing {
+    struct sp_pairs *pairs;
+    struct hand *hand;
+    size_t probe;
+    const uint32_t *units; /* of its crowd */
+};
+
+static void meet_member(void *arg, uint32_t member)
+{
+    const struct probing *p = arg;
+    size_t other = p->units[member];
+    if (other >= p->pairs->from && other < p->pairs->to && is_posted(p->pairs, other))
+        meet(p->pairs, p->hand, p->probe, other);
+}
+
+static void meet_crowd(struct sp_pairs *f, struct hand *hand, size_t probe)
+{
+    const struct sp_cover_crowd *crowd = &f->crowds.items[f->crowds.of[probe]];
+    struct probing p = {f, hand, probe, crowd->units};
+    sp_differing_each(crowd->index, f->crowds.members[probe], meet_member, &p);
 }
 
 static void verify(struct sp_pairs *f, unsigned thread, size_t probe)
@@ -326,7 +323,7 @@ static void probe_step(void *arg, unsigned thread, size_t from, size_t to)
     uint64_t work = 0;
     for (size_t probe = from; probe < to; probe++) {
         const struct sp_unit *u = &f->units[probe];
-        if (!takes_part(u) || !u->role[!f->indexed] || (f->indexed == 0 && !u->asked))
+        if (!sp_unit_takes_part(u) || !u->role[!f->indexed] || (f->indexed == 0 && !u->asked))
             continue;
         work += u->size;
         reserve(hand, u->size);
@@ -341,9 +338,11 @@ static void probe_step(void *arg, unsigned thread, size_t from, size_t to)
             uint64_t rank = hand->ranks[k - AHEAD];
             if (f->sizes.count == 0)
                 meet_all(f, hand, probe, (uint32_t)rank);
-            else if (rank >> 32 > 1)
+            else if (f->options.jaccard <= 0 || rank >> 32 > 1)
                 meet_sized(f, hand, probe, (uint32_t)rank, k - AHEAD);
         }
+        if (f->crowds.of[probe])
+            meet_crowd(f, hand, probe);
         verify(f, thread, probe);
     }
     note_done(f, thread, work);
@@ -357,18 +356,12 @@ static void prepare(struct sp_pairs *f, uint64_t shingles)
     /* If both sides have prefixes, either may be indexed. The one with the larger share has shorter
      * prefixes. */
     f->indexed = o->share[0] >= o->share[1] ? 0 : 1;
-    unsigned most = COUNTER_BITS;
-    while (most > 16 && (2ull << most) > o->memory_bytes / 8)
-        most--;
-    unsigned bits = COUNTER_BITS_LEAST;
-    while (bits < most && (1ull << bits) < shingles)
-        bits++;
-    f->counter_shift = 32 - bits;
-    f->counters = sp_calloc((size_t)1 << bits, sizeof *f->counters);
+    sp_common_make(&f->common, shingles, o->memory_bytes / 8);
     for (unsigned side = 0; side < 2; side++)
         if (o->share[side] > 0)
             f->last[side] = sp_calloc(f->count + 1, sizeof **f->last);
     f->posting_counts = sp_calloc(f->count + 1, sizeof *f->posting_counts);
+    f->commonness = sp_calloc(f->count + 1, sizeof *f->commonness);
     sp_parallel(o->threads, f->count, GRAIN, count_step, f);
     sp_parallel(o->threads, f->count, GRAIN, prefix_step, f);
 }
@@ -407,6 +400,30 @@ static void take_block(struct sp_pairs *f, uint64_t postings)
     make_index(f, postings);
 }
 
+/* A pair differs in the shingles of both, less twice those that it shares: at least that share of
+ * the indexed unit, whose share is the larger one. */
+static struct sp_differing_most most_different(const struct sp_pairs *f)
+{
+    const struct sp_pairs_options *o = &f->options;
+    if (o->jaccard > 0)
+        return sp_differing_jaccard(o->jaccard - ROUNDING);
+    return (struct sp_differing_most){1, 1 - 2 * (o->share[f->indexed] - ROUNDING)};
+}
+
+static void order_units(struct sp_pairs *f)
+{
+    const struct sp_crowds_options options = {.units = f->units,
+                                              .count = f->count,
+                                              .sets = f->sets,
+                                              .common = &f->common,
+                                              .commonness = f->commonness,
+                                              .most = most_different(f),
+                                              .memory_bytes = f->options.memory_bytes / 4};
+    sp_crowds_make(&options, &f->crowds);
+    if (f->crowds.count > 0 || f->options.jaccard > 0)
+        sp_sizes_make(f->units, f->count, &f->crowds, &f->sizes);
+}
+
 struct sp_pairs *sp_pairs_open(const struct sp_unit *units, size_t count, const uint32_t *sets,
                                const struct sp_pairs_options *options)
 {
@@ -418,12 +435,11 @@ struct sp_pairs *sp_pairs_open(const struct sp_unit *units, size_t count, const 
     if (options->share[0] > 1 || options->share[1] > 1)
         return f; /* no set has more than all of its shingles */
     f->count = count;
-    if (options->jaccard > 0)
-        sp_sizes_make(units, count, &f->sizes);
     for (size_t i = 0; i < count; i++)
-        shingles += takes_part(&units[i]) ? units[i].size : 0;
+        shingles += sp_unit_takes_part(&units[i]) ? units[i].size : 0;
     f->total = 3 * shingles; /* counting, prefixes, one block; corrected below */
     prepare(f, shingles);
+    order_units(f);
     uint64_t blocks = 0;
     for (f->from = 0; f->from < count; f->from = f->to) { /* counts the blocks */
         next_block(f);
@@ -468,10 +484,12 @@ void sp_pairs_close(struct sp_pairs *f, struct sp_pairs_stats *stats)
         sp_free(hand->ranks);
         sp_free(hand->candidates);
     }
-    sp_free(f->counters);
+    sp_common_done(&f->common);
     sp_free(f->last[0]);
     sp_free(f->last[1]);
     sp_free(f->posting_counts);
+    sp_free(f->commonness);
+    sp_crowds_done(&f->crowds);
     sp_sizes_done(&f->sizes);
     sp_free(f);
 }

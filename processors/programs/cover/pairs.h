@@ -10,10 +10,10 @@
  * a unit with n of them leaves out its last ceil(share n) - 1: a pair that shares enough shares one
  * of the first. The order is rarest first: a shingle that only one unit has needs no posting.
  *
- * With a least Jaccard similarity the place of a shingle in that order counts (Xiao et al. 2008,
- * PPJoin): a pair shares at most as many as either has from the first one on that they share. So a
- * shingle far behind in a unit finds only smaller ones, and pages of a template that have enough of
- * their own do not meet. The postings of a shingle are in order of size.
+ * With a least Jaccard similarity the place of a shingle in that order counts (similarity/place.h):
+ * one far behind in a unit finds only smaller ones. The postings of a shingle are in order of size.
+ * Units that share most of their text with many others are in crowds (crowds.h), whose pairs are
+ * found in another way.
  *
  * Memory is bounded by working through the indexed side in blocks: the postings of a block are held
  * in memory, and all units of the other side are looked up in it, read front to back.
@@ -24,7 +24,9 @@
  *   counters   2 bytes for each of about as many hash values as there are shingles, at most an
  *              eighth of the memory
  *   postings   8 bytes each and 4 to 8 for the directory; the rest of the memory
- *   a unit     16 bytes, and 4 a thread */
+ *   a unit     28 bytes, and 4 a thread; with a least Jaccard similarity or crowds 12 more
+ *   crowds     24 bytes for each shingle that a unit and its leader do not share, at most a quarter
+ *              of the memory */
 #ifndef SP_COVER_PAIRS_H
 #define SP_COVER_PAIRS_H
 

@@ -67,6 +67,34 @@ static void make_world(struct world *w, uint64_t seed, uint32_t blocks)
     }
 }
 
+/* Sets that replace up to 15 of the shingles of one, some of them by shingles that others have. */
+static void make_family(struct world *w, uint64_t seed, uint32_t blocks)
+{
+    uint64_t random = sp_mix64(seed + 99);
+    for (uint32_t i = 0; i < UNITS; i++) {
+        uint32_t *set = w->sets + i * 120ul, size = 120 - (i % 9 == 8 ? random >> 40 & 15 : 0);
+        for (uint32_t k = 0; k < size; k++)
+            set[k] = (uint32_t)sp_mix64(k + 7);
+        random = sp_mix64(random + i);
+        for (uint32_t edits = random >> 50 & 15; edits > 0; edits--) {
+            uint64_t r = sp_mix64(random + edits);
+            set[r % 4 ? r % size : edits] = (uint32_t)(r >> 8 & 7 ? r >> 16 : r >> 16 & 31);
+        }
+        qsort(set, size, sizeof *set, by_value);
+        uint32_t kept = 0;
+        for (uint32_t k = 0; k < size; k++)
+            if (k == 0 || set[k] != set[k - 1])
+                set[kept++] = set[k];
+        w->units[i] = (struct sp_unit){.at = i * 120ul,
+                                       .size = kept,
+                                       .block = blocks ? 1 + i % blocks : 0,
+                                       .role = {random >> 8 & 7, random >> 12 & 7},
+                                       .to = 1,
+                                       .greatest = random >> 16 & 7 ? 1 : -1,
+                                       .least = -1};
+    }
+}
+
 static uint32_t overlap_of(const struct world *w, const struct sp_unit *x, const struct sp_unit *y)
 {
     uint32_t n = 0;
@@ -88,10 +116,10 @@ static void find(struct world *w, const struct sp_pairs_options *o, size_t round
     sp_pairs_close(pairs, stats);
 }
 
-static void check_jaccard(uint64_t seed, double jaccard, double of_a, double of_b, uint32_t blocks,
-                          uint64_t memory, unsigned threads, size_t rounds)
+/* Compares all pairs of w, and frees it. */
+static void check_world(struct world *w, double jaccard, double of_a, double of_b, uint64_t memory,
+                        unsigned threads, size_t rounds, struct sp_pairs_stats *ret_stats)
 {
-    struct world *w = sp_calloc(1, sizeof *w);
     struct sp_pairs_stats stats = {0};
     struct sp_pairs_options o = {.share = {of_a, of_b},
                                  .jaccard = jaccard,
@@ -101,7 +129,6 @@ static void check_jaccard(uint64_t seed, double jaccard, double of_a, double of_
                                  .arg = w};
     size_t expected = 0, wrong = 0;
     pthread_mutex_init(&w->mutex, NULL);
-    make_world(w, seed, blocks);
     find(w, &o, rounds, &stats);
     for (size_t i = 0; i < UNITS; i++)
         for (size_t k = 0; k < UNITS; k++) {
@@ -122,6 +149,16 @@ static void check_jaccard(uint64_t seed, double jaccard, double of_a, double of_
     CU_ASSERT(memory > 1 << 20 ? stats.blocks == 1 : stats.blocks > 3);
     pthread_mutex_destroy(&w->mutex);
     sp_free(w);
+    *ret_stats = stats;
+}
+
+static void check_jaccard(uint64_t seed, double jaccard, double of_a, double of_b, uint32_t blocks,
+                          uint64_t memory, unsigned threads, size_t rounds)
+{
+    struct world *w = sp_calloc(1, sizeof *w);
+    struct sp_pairs_stats stats;
+    make_world(w, seed, blocks);
+    check_world(w, jaccard, of_a, of_b, memory, threads, rounds, &stats);
 }
 
 static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint64_t memory,
@@ -171,6 +208,31 @@ TEST(the_places_of_shingles_change_nothing)
         check_jaccard(seed, 0.2, 0.2, 0.2, 0, 1 << 24, 2, 4);
         check_jaccard(seed, 0.2, 0.2, 0.7, 2, 1 << 24, 1, 1);
         check_jaccard(seed, 0.3, 0.3, 0.3, 0, 1 << 12, 2, 2);
+    }
+}
+
+static void check_family(uint64_t seed, double jaccard, double of_a, double of_b, uint32_t blocks,
+                         unsigned threads, size_t rounds)
+{
+    struct world *w = sp_calloc(1, sizeof *w);
+    struct sp_pairs_stats stats;
+    make_family(w, seed, blocks);
+    check_world(w, jaccard, of_a, of_b, 1 << 24, threads, rounds, &stats);
+    printf("%.2f, %.2f, %.2f, %u blocks: %llu compared, %llu pairs\n", jaccard, of_a, of_b, blocks,
+           (unsigned long long)stats.candidates, (unsigned long long)stats.pairs);
+    CU_ASSERT((double)stats.candidates <= 1.2 * (double)stats.pairs + UNITS);
+}
+
+TEST(units_that_differ_a_little_from_one_are_compared_with_those_that_share_enough)
+{
+    for (uint64_t seed = 40; seed < 44; seed++) {
+        check_family(seed, 0.8, 0.8, 0.8, 0, 1, 1);
+        check_family(seed, 0.85, 0.85, 0.9, 2, 1, 3);
+        check_family(seed, 0.9, 0.9, 0.9, 0, 2, 4);
+        check_family(seed, 0, 0.92, 0, 0, 1, 1);
+        check_family(seed, 0, 0, 0.95, 2, 1, 3);
+        check_family(seed, 0, 0.9, 0.95, 0, 1, 2);
+        check_family(seed, 0, 0.7, 0.95, 0, 2, 2);
     }
 }
 
