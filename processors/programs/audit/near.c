@@ -11,6 +11,8 @@
  *
  * Only the number of pairs of kept near duplicates needs their pairs. It is counted last, with a
  * bounded number of comparisons. */
+#include <math.h>
+
 #include "audit/internal.h"
 #include "base/mem.h"
 #include "stars/stars.h"
@@ -38,8 +40,11 @@ static uint64_t name_of(void *arg, uint32_t row)
 
 static void open_index(struct index *x, struct sp_audit *a, double threshold)
 {
-    *x = (struct index){.audit = a, .similarity = a->options->similarity};
+    const struct sp_similarity_options *o = &a->options->similarity;
+    *x = (struct index){.audit = a, .similarity = *o};
     x->similarity.threshold = threshold;
+    /* The combined method asks no more of a pair than at its own threshold. */
+    x->similarity.band = fmax(o->threshold + o->band - threshold, 0);
     x->stars = sp_stars_new(&(struct sp_stars_options){
         .similarity = x->similarity, .signature = signature_of, .name = name_of, .arg = a});
     x->domain = sp_stars_domain_new(x->stars, 0, false);
@@ -178,12 +183,11 @@ static void want_member(void *arg, uint32_t row)
     n->wanted[row] = true;
 }
 
-/* Whether similar contents at a threshold are those whose measure reaches it: if F asks for more,
- * it does so at its own threshold only. */
+/* Whether the similar contents at a higher threshold are those similar ones whose measure reaches
+ * it. Cosine and lcs ask for other shared keys as well at each threshold. */
 static bool is_plain(const struct sp_audit *a)
 {
-    enum sp_method method = a->options->similarity.method;
-    return method == SP_METHOD_SHINGLES || method == SP_METHOD_SENTENCES;
+    return !sp_method_info(a->options->similarity.method)->by_candidates;
 }
 
 static void ask_kept(struct nearest *n)
