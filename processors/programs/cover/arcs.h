@@ -1,19 +1,20 @@
 /* From the plan to the arcs of the coverage graph: each path's blocks, roles and ranges, the pairs
- * of contents that share enough (pairs.h), and the relation itself, asked of every pair of
- * documents found.
+ * of contents that share enough (pairs.h), and the relation itself, which is evaluated for each
+ * pair of documents found.
  *
- * Near copies in one group cover one another: that would be as many arcs as the square of their
- * number. A document that `coverers` others cover already is not asked to cover any: it can be
- * dropped, and those like it can be covered by the others. Documents are asked in an order that has
- * nothing to do with their texts and times (a hash of their numbers), in rounds of which each asks
- * as many as all before it, so that a document is covered by hardly more than twice `coverers`,
- * however the groups lie in the input. At the end a few documents of each component are asked
- * nevertheless, those that most others cover. All documents of a group of up to `coverers` are
- * asked.
+ * A document is *asked* when the documents that it covers are searched. Near copies in one group
+ * cover one another, so asking all of them would add as many arcs as the square of their number. A
+ * document that `coverers` others cover already is not asked: it can be dropped, and the others can
+ * cover the documents that are like it. The order of asking has nothing to do with the texts and
+ * times of documents (it is that of a hash of their numbers). There are rounds, each of which asks
+ * as many documents as all rounds before it, so that hardly more than twice `coverers` documents
+ * cover one, however the groups lie in the input. At the end a few documents of each component are
+ * asked nevertheless: those that most others cover. All documents of a group of up to `coverers`
+ * are asked.
  *
  * So each document has few arcs, also in a large group, unless many documents of the group have
  * fewer coverers than that: these are all asked. They are compared with hardly any that they do not
- * cover, also if they share just too little with most (crowds.h). */
+ * cover, even if they share nearly enough with most of them (crowds.h). */
 #ifndef SP_COVER_ARCS_H
 #define SP_COVER_ARCS_H
 

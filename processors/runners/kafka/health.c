@@ -114,14 +114,14 @@ static const struct metric metrics[] = {
 /* Additional metrics of a monitor. */
 static const struct metric audit_metrics[] = {
     {"audit_missing_total", "counter", FIELD(audit_missing), 1,
-     "Pairs of watched near duplicates that were kept apart."},
+     "Pairs of watched near duplicates whose statuses do not show it."},
     {"audit_wrong_total", "counter", FIELD(audit_wrong), 1,
-     "Statuses of watched pages that these contradict."},
+     "Statuses of watched pages that the signatures show to be wrong."},
     {"audit_judged_total", "counter", FIELD(audit_judged), 1,
      "Checks of pairs of watched near duplicates; a pair counts at each change of one of its pages."},
     {"audit_pages", "gauge", FIELD(audit_pages), 1, "Pages that are watched."},
     {"audit_late_seconds", "gauge", FIELD(audit_late_ms), 1e-3,
-     "The longest that a status was not yet right, in crawl time."},
+     "The longest time for which a status was wrong, in crawl time."},
 };
 
 /* Additional metrics of the contain stage. */
