@@ -58,7 +58,7 @@ class StatusConsumer:
               "http://a.example/", "http://nobody.example/"]
 
     def __init__(self, *_, group):
-        self.erased, self.commits = None, 0
+        self.erased, self.commits, self.remade = None, 0, 0
 
     def poll(self, _):
         event = self.events.pop(0) if self.events else None

@@ -71,7 +71,7 @@ def the_first_screen_says_what_would_be_saved(work):
                 sorted((int(r["removed"]) for r in hosts[:20]), reverse=True), "order")
     check_equal(page.count("the left one is kept"), 3, "examples")
     check_in("This is a small sample", page)
-    check_in("few to extrapolate from", page)
+    check_in("too few for a good extrapolation", page)
     cost = rows(work, "summary-cost")
     check_equal([int(r["fetches"]) for r in cost], [10 ** n for n in range(6, 10)], "sizes")
     for what in "time", "memory":
