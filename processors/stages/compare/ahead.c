@@ -26,7 +26,7 @@ void sp_compare_stage_follow(const struct sp_compare_stage *c, uint32_t cell, st
     uint32_t slot = step ? sp_cell_actor_guess(actor, content) : NO_SLOT;
     if (slot == NO_SLOT)
         return;
-    const struct sp_row *row = step > 1 ? sp_slot_row(&c->slots[slot]) : NULL;
+    const struct sp_row *row = step > 1 ? c->slots[slot].row : NULL;
     if (step == 1)
         sp_prefetch(&c->slots[slot]);
     else if (row && step == 2)
@@ -84,8 +84,8 @@ static const struct sp_row *glance(struct sp_compare_stage *c, const struct sp_s
 {
     struct sp_buf key = {0};
     struct sp_view value;
-    if (sp_slot_row(s))
-        return sp_slot_row(s);
+    if (s->row)
+        return s->row;
     sp_compare_row_key(s->cell, 'R', s->content, &key);
     bool known = sp_store_peek(c->store, sp_buf_view(&key), &value) &&
                  sp_cell_actor_decode_row(value, s->owners, stored) == SP_OK;

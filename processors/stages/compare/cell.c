@@ -15,7 +15,7 @@ void sp_compare_row_key(uint32_t cell, char kind, struct sp_id content, struct s
 
 void sp_cell_actor_list_row(struct sp_compare_stage *c, uint32_t slot)
 {
-    struct sp_row *row = sp_slot_row(&c->slots[slot]);
+    struct sp_row *row = c->slots[slot].row;
     if (row->listed)
         return;
     row->listed = true;
@@ -25,7 +25,7 @@ void sp_cell_actor_list_row(struct sp_compare_stage *c, uint32_t slot)
 
 void sp_cell_actor_row_changed(struct sp_compare_stage *c, uint32_t slot)
 {
-    sp_slot_row(&c->slots[slot])->dirty = true;
+    c->slots[slot].row->dirty = true;
     sp_cell_actor_list_row(c, slot);
 }
 
@@ -39,7 +39,7 @@ uint32_t sp_cell_actor_store(struct sp_compare_stage *c, struct sp_cell_actor *c
         return NO_SLOT;
     struct sp_row *row = sp_calloc(1, sizeof *row);
     row->others_known = true;
-    sp_slot_set_row(&c->slots[slot], row);
+    c->slots[slot].row = row;
     c->cache_bytes += SP_ROW_BYTES;
     sp_cell_actor_row_changed(c, slot);
     sp_cell_actor_slot_enter(c, cell, slot);
@@ -69,15 +69,14 @@ enum sp_err sp_cell_actor_decode_row(struct sp_view value, uint32_t owners, stru
 struct sp_row *sp_cell_actor_row(struct sp_compare_stage *c, uint32_t slot)
 {
     struct sp_slot *s = &c->slots[slot];
-    struct sp_row *row = sp_slot_row(s);
-    if (row) {
-        row->recently = true;
-        return row;
+    if (s->row) {
+        s->row->recently = true;
+        return s->row;
     }
     struct sp_buf key = {0};
     struct sp_view value;
     sp_compare_row_key(s->cell, 'R', s->content, &key);
-    row = sp_calloc(1, sizeof *row);
+    struct sp_row *row = sp_calloc(1, sizeof *row);
     enum sp_err err = sp_store_get(c->store, sp_buf_view(&key), &value);
     if (err == SP_OK)
         err = sp_cell_actor_decode_row(value, s->owners, row);
@@ -90,7 +89,7 @@ struct sp_row *sp_cell_actor_row(struct sp_compare_stage *c, uint32_t slot)
     }
     row->stored = row->recently = true;
     row->others_known = s->owners == 1;
-    sp_slot_set_row(s, row);
+    s->row = row;
     c->cache_bytes += SP_ROW_BYTES;
     c->stats.row_loads++;
     return row;
@@ -106,7 +105,7 @@ struct sp_signature *sp_cell_actor_signature(struct sp_compare_stage *c, uint32_
 void sp_cell_actor_expect_row(struct sp_compare_stage *c, uint32_t slot)
 {
     sp_contents_expect(c->contents, c->slots[slot].content);
-    if (sp_slot_row(&c->slots[slot]))
+    if (c->slots[slot].row)
         return;
     struct sp_buf key = {0};
     sp_compare_row_key(c->slots[slot].cell, 'R', c->slots[slot].content, &key);
@@ -116,11 +115,10 @@ void sp_cell_actor_expect_row(struct sp_compare_stage *c, uint32_t slot)
 
 void sp_cell_actor_move_row(struct sp_compare_stage *c, uint32_t from, uint32_t to)
 {
-    struct sp_row *row = sp_slot_row(&c->slots[from]);
-    sp_slot_set_row(&c->slots[to], row);
+    c->slots[to].row = c->slots[from].row;
     c->slots[to].owners = c->slots[from].owners;
-    sp_slot_set_row(&c->slots[from], NULL);
+    c->slots[from].row = NULL;
     c->slots[from].owners = 0;
-    row->listed = false;
+    c->slots[to].row->listed = false;
     sp_cell_actor_list_row(c, to);
 }

@@ -1,6 +1,6 @@
 /* One cell: its rows, the pages that own each row, the row cache and the index.
  *
- *   slot   4+32 bytes in memory for each distinct content, as long as it has an owner
+ *   slot   4+40 bytes in memory for each distinct content, as long as it has an owner
  *   row    the owners of a slot, while cached or changed
  *   star   what the index knows of a slot (stars/stars.h): its number there is the slot's
  *
@@ -34,8 +34,6 @@
 #ifndef SP_COMPARE_CELL_H
 #define SP_COMPARE_CELL_H
 
-#include "base/assert.h"
-#include "base/counts.h"
 #include "base/shelf.h"
 #include "compare/compare.h"
 #include "stars/stars.h"
@@ -75,32 +73,18 @@ enum { SP_ROW_BYTES = sizeof(struct sp_row) + 32 }; /* in memory, without the ot
 /* A slot is free, has owners, or is a ghost: a pivot that left (stars/stars.h). */
 struct sp_slot {
     struct sp_id content;
-    uint64_t row : 44; /* its address in units of 16 bytes: sp_slot_row; 0: not cached */
-    uint64_t cell : 16;
-    uint64_t stored : 2; /* enum sp_slot_stored: the kind of the stored row */
-    uint64_t ghost : 1;
-    uint64_t reformed : 1; /* in c->reformed: its stored form has changed */
+    struct sp_row *row; /* NULL: not cached */
     uint32_t owners;
     union {
         uint32_t anchor; /* the slot of its star to which it was last linked, or NO_SLOT */
         uint32_t next;   /* of a free slot: the next one */
     };
+    uint32_t relied; /* its list of the rows that rely on it, or 0: relied.c */
+    uint16_t cell;
+    char stored; /* 'P', 'K': the kind of the stored row; 0: none */
+    bool ghost : 1;
+    bool reformed : 1; /* in c->reformed: its stored form has changed */
 };
-_Static_assert(sizeof(struct sp_slot) == 32, "there is one for each content");
-
-enum sp_slot_stored { SP_SLOT_NOT_STORED, SP_SLOT_PIVOT, SP_SLOT_KID };
-
-static inline struct sp_row *sp_slot_row(const struct sp_slot *s)
-{
-    return (struct sp_row *)((uintptr_t)s->row * 16);
-}
-
-/* Addresses of memory from malloc are multiples of 16, and below 2^48 in 64-bit processes. */
-static inline void sp_slot_set_row(struct sp_slot *s, struct sp_row *row)
-{
-    SP_ASSERT((uintptr_t)row % 16 == 0 && (uint64_t)(uintptr_t)row >> 48 == 0);
-    s->row = (uint64_t)(uintptr_t)row / 16 & ((1ull << 44) - 1);
-}
 
 struct sp_cell_actor {
     uint32_t number;
@@ -157,8 +141,7 @@ struct sp_compare_stage {
     uint32_t queue_first;
     uint32_t queue_count; /* including those before queue_first */
     uint32_t queue_cap;
-    struct sp_counts relying; /* slot -> the number of its list of relied.c plus one */
-    struct sp_relied *relied; /* these lists */
+    struct sp_relied *relied; /* lists of relied.c */
     uint32_t relied_count;
     uint32_t relied_cap;
     uint32_t free_relied;  /* 0: none */

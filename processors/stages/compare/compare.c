@@ -298,8 +298,7 @@ size_t sp_compare_stage_index_bytes(const struct sp_compare_stage *c)
 {
     struct sp_stars_stats stars;
     sp_stars_stats(c->stars, &stars);
-    return stars.bytes + c->slot_cap * sizeof *c->slots + c->by_content_bytes +
-           c->relying.cap * sizeof *c->relying.items;
+    return stars.bytes + c->slot_cap * sizeof *c->slots + c->by_content_bytes;
 }
 
 void sp_compare_stage_stats(const struct sp_compare_stage *c,

@@ -14,7 +14,7 @@ static void row_free(struct sp_row *row)
 void sp_compare_rows_free(struct sp_compare_stage *c)
 {
     for (uint32_t i = 0; i < c->slot_count; i++)
-        row_free(sp_slot_row(&c->slots[i]));
+        row_free(c->slots[i].row);
     sp_relied_free(c);
     for (uint32_t i = 0; i < c->gone_count; i++)
         sp_free(c->gone[i].changed);
@@ -26,7 +26,7 @@ void sp_compare_rows_free(struct sp_compare_stage *c)
 void sp_cell_actor_drop_row(struct sp_compare_stage *c, uint32_t slot)
 {
     struct sp_slot *s = &c->slots[slot];
-    struct sp_row *row = sp_slot_row(s);
+    struct sp_row *row = s->row;
     if (row->stored || row->changed_count) {
         sp_grow(&c->gone, &c->gone_cap, c->gone_count + 1);
         c->gone[c->gone_count++] =
@@ -35,7 +35,7 @@ void sp_cell_actor_drop_row(struct sp_compare_stage *c, uint32_t slot)
     }
     c->cache_bytes -= SP_ROW_BYTES + sp_owners_bytes(row);
     row_free(row);
-    sp_slot_set_row(s, NULL);
+    s->row = NULL;
 }
 
 /* ---- to the store */
@@ -54,7 +54,7 @@ static void row_encode(const struct sp_row *row, struct sp_buf *out)
 static void flush_row(struct sp_compare_stage *c, uint32_t slot, struct sp_buf *key,
                       struct sp_buf *value)
 {
-    struct sp_row *row = sp_slot_row(&c->slots[slot]);
+    struct sp_row *row = c->slots[slot].row;
     if (!row || !row->listed)
         return; /* deleted since, or moved to another slot */
     sp_compare_row_key(c->slots[slot].cell, 'R', c->slots[slot].content, key);
@@ -109,7 +109,7 @@ void sp_compare_stage_evict(struct sp_compare_stage *c)
         return;
     for (uint64_t steps = 2ull * c->slot_count; steps-- && c->cache_bytes > budget;) {
         c->hand = c->hand + 1 < c->slot_count ? c->hand + 1 : 0;
-        struct sp_row *row = sp_slot_row(&c->slots[c->hand]);
+        struct sp_row *row = c->slots[c->hand].row;
         if (!row || row->listed)
             continue;
         if (row->recently) {
@@ -117,7 +117,7 @@ void sp_compare_stage_evict(struct sp_compare_stage *c)
             continue;
         }
         c->cache_bytes -= SP_ROW_BYTES + sp_owners_bytes(row);
-        sp_slot_set_row(&c->slots[c->hand], NULL);
+        c->slots[c->hand].row = NULL;
         row_free(row);
     }
     c->evict_above = c->cache_bytes > budget ? c->cache_bytes + c->cache_bytes / 16 : 0;

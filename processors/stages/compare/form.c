@@ -46,12 +46,6 @@ static void encode(const struct sp_slot *s, const struct sp_star_row *r, struct 
     sp_buf_put(out, r->hashes, r->hash_count * sizeof *r->hashes);
 }
 
-/* The kind of a stored row, or 0: none. */
-static enum sp_slot_stored stored_as(char kind)
-{
-    return kind == 'P' ? SP_SLOT_PIVOT : kind == 'K' ? SP_SLOT_KID : SP_SLOT_NOT_STORED;
-}
-
 static void flush_slot(struct sp_compare_stage *c, uint32_t slot, struct sp_buf *value)
 {
     struct sp_slot *s = &c->slots[slot];
@@ -65,10 +59,9 @@ static void flush_slot(struct sp_compare_stage *c, uint32_t slot, struct sp_buf 
         encode(s, &form, value);
         sp_store_put(c->store, key_of(kind, slot, key), sp_buf_view(value));
     }
-    enum sp_slot_stored stored = stored_as(kind);
-    if (s->stored && s->stored != stored)
-        sp_store_delete(c->store, key_of(s->stored == SP_SLOT_PIVOT ? 'P' : 'K', slot, key));
-    s->stored = stored;
+    if (s->stored && s->stored != kind)
+        sp_store_delete(c->store, key_of(s->stored, slot, key));
+    s->stored = kind;
 }
 
 /* Signatures of new slots: those since the last flush exceed the processor's caches. */
@@ -156,7 +149,7 @@ static enum sp_err restore(struct sp_compare_stage *c, uint32_t slot, char kind,
         !sp_cell_actor_slot_take(c, cell, slot, f->content))
         return SP_CORRUPT;
     struct sp_slot *s = &c->slots[slot];
-    s->stored = stored_as(kind);
+    s->stored = kind;
     if (row->role == SP_STAR_GHOST) {
         s->ghost = true;
         cell->ghosts++;

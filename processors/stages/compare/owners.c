@@ -83,7 +83,7 @@ static struct sp_other *read(struct sp_compare_stage *c, uint32_t slot, struct s
     sp_buf_done(&key);
     if (err == SP_NOT_FOUND || !sp_compare_note(c, err))
         return NULL;
-    return put(c, sp_slot_row(s), &other);
+    return put(c, s->row, &other);
 }
 
 /* NULL if the page is the first owner or not an owner, or on an error. */
@@ -109,7 +109,7 @@ static struct sp_other *named(struct sp_compare_stage *c, uint32_t slot, struct 
 
 static void note_change(struct sp_compare_stage *c, uint32_t slot, struct sp_other *other)
 {
-    struct sp_row *row = sp_slot_row(&c->slots[slot]);
+    struct sp_row *row = c->slots[slot].row;
     sp_cell_actor_list_row(c, slot);
     if (other->changed)
         return;
@@ -123,7 +123,7 @@ static void note_change(struct sp_compare_stage *c, uint32_t slot, struct sp_oth
 /* Makes `after` follow `before`. A zero `before` is the first owner; a zero `after` is none. */
 static void link(struct sp_compare_stage *c, uint32_t slot, struct sp_id before, struct sp_id after)
 {
-    struct sp_row *row = sp_slot_row(&c->slots[slot]);
+    struct sp_row *row = c->slots[slot].row;
     struct sp_other *left = sp_id_is_zero(before) ? NULL : named(c, slot, before);
     struct sp_other *right = sp_id_is_zero(after) ? NULL : named(c, slot, after);
     if (c->err)
@@ -146,7 +146,7 @@ static void link(struct sp_compare_stage *c, uint32_t slot, struct sp_id before,
 
 static void append(struct sp_compare_stage *c, uint32_t slot, struct sp_owner owner)
 {
-    struct sp_row *row = sp_slot_row(&c->slots[slot]);
+    struct sp_row *row = c->slots[slot].row;
     const struct sp_other entry = {.owner = owner};
     struct sp_other *other = cached(row, owner.page); /* it left, which is not stored yet */
     if (other) {
@@ -216,12 +216,12 @@ static enum sp_owners_change succeed(struct sp_compare_stage *c, uint32_t slot,
         s->owners = 0;
         return SP_OWNERS_NONE;
     }
-    bool last = last_succeeds(sp_slot_row(s));
-    struct sp_other *next = named(c, slot, last ? sp_slot_row(s)->last : sp_slot_row(s)->second);
+    bool last = last_succeeds(s->row);
+    struct sp_other *next = named(c, slot, last ? s->row->last : s->row->second);
     if (!next)
         return SP_OWNERS_SAME;
     take_out(c, slot, next);
-    sp_slot_row(s)->first = next->owner;
+    s->row->first = next->owner;
     if (last)
         *ret_gap = sp_owners_second(c, slot);
     return SP_OWNERS_FIRST;

@@ -20,6 +20,7 @@ struct relier {
     uint32_t content[4]; /* struct sp_id, aligned as the rest */
 };
 
+/* A slot has the number of its list plus one, because few slots have one. */
 struct sp_relied {
     struct relier *items;
     uint32_t count; /* of a free list: the next free one */
@@ -161,16 +162,16 @@ static uint32_t list_new(struct sp_compare_stage *c)
     return list;
 }
 
-/* The list of a slot that has one. */
 static struct sp_relied *list_of(const struct sp_compare_stage *c, uint32_t slot)
 {
-    return &c->relied[sp_counts_get(&c->relying, slot) - 1];
+    uint32_t list = c->slots[slot].relied;
+    return list ? &c->relied[list - 1] : NULL;
 }
 
 void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content)
 {
-    if (!sp_counts_get(&c->relying, slot))
-        sp_counts_add(&c->relying, slot, list_new(c));
+    if (!c->slots[slot].relied)
+        c->slots[slot].relied = list_new(c);
     struct sp_relied *list = list_of(c, slot);
     sp_grow(&list->items, &list->cap, list->count + 1);
     list->items[list->count++] = relier_of(home, content);
@@ -192,10 +193,9 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
 
 void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
 {
-    uint32_t number = sp_counts_get(&c->relying, slot);
-    if (!number)
+    struct sp_relied *list = list_of(c, slot);
+    if (!list)
         return;
-    struct sp_relied *list = &c->relied[number - 1];
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier *r = &list->items[i];
         note_write(c, false, 'E', slot, r->home, content_of(r));
@@ -203,8 +203,8 @@ void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
     }
     sp_free(list->items);
     *list = (struct sp_relied){.count = c->free_relied};
-    c->free_relied = number;
-    sp_counts_forget(&c->relying, slot);
+    c->free_relied = c->slots[slot].relied;
+    c->slots[slot].relied = 0;
 }
 
 void sp_relied_free(struct sp_compare_stage *c)
@@ -212,5 +212,4 @@ void sp_relied_free(struct sp_compare_stage *c)
     for (uint32_t i = 0; i < c->relied_count; i++)
         sp_free(c->relied[i].items);
     sp_free(c->relied);
-    sp_counts_done(&c->relying);
 }

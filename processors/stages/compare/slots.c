@@ -9,18 +9,7 @@ enum { SLOT_BITS = 30, MARK_BITS = 32 - SLOT_BITS };
 
 static uint32_t place(const struct sp_cell_actor *cell, struct sp_id content)
 {
-    return (uint32_t)((uint64_t)(uint32_t)content.lo * cell->by_content_cap >> 32);
-}
-
-static uint32_t after(const struct sp_cell_actor *cell, uint32_t at)
-{
-    return at + 1 < cell->by_content_cap ? at + 1 : 0;
-}
-
-/* From one place to another one. */
-static uint32_t steps(const struct sp_cell_actor *cell, uint32_t from, uint32_t to)
-{
-    return to >= from ? to - from : to + cell->by_content_cap - from;
+    return (uint32_t)content.lo & (cell->by_content_cap - 1);
 }
 
 static uint32_t entry_for(struct sp_id content, uint32_t slot)
@@ -37,7 +26,7 @@ static uint32_t place_of(const struct sp_compare_stage *c, const struct sp_cell_
                          struct sp_id content)
 {
     uint32_t at = place(cell, content), mark = entry_for(content, 0) >> SLOT_BITS;
-    for (;; at = after(cell, at)) {
+    for (;; at = (at + 1) & (cell->by_content_cap - 1)) {
         uint32_t entry = cell->by_content[at];
         if (!entry ||
             (entry >> SLOT_BITS == mark && sp_id_eq(c->slots[slot_in(entry)].content, content)))
@@ -60,7 +49,7 @@ uint32_t sp_cell_actor_guess(const struct sp_cell_actor *cell, struct sp_id cont
         return NO_SLOT;
     uint32_t at = place(cell, content), mark = entry_for(content, 0) >> SLOT_BITS;
     while (cell->by_content[at] && cell->by_content[at] >> SLOT_BITS != mark)
-        at = after(cell, at);
+        at = (at + 1) & (cell->by_content_cap - 1);
     return cell->by_content[at] ? slot_in(cell->by_content[at]) : NO_SLOT;
 }
 
@@ -70,29 +59,18 @@ void sp_cell_actor_prefetch(const struct sp_cell_actor *cell, struct sp_id conte
         sp_prefetch(&cell->by_content[place(cell, content)]);
 }
 
-/* There are two sizes for each power of two. The slots of neighbouring entries lie apart, so they
- * are fetched ahead. */
 static void grow_by_content(struct sp_compare_stage *c, struct sp_cell_actor *cell)
 {
-    enum { FIRST = 64, AHEAD = 16 };
     if ((cell->used + 1) * 5ull < cell->by_content_cap * 4ull)
         return;
     uint32_t *old = cell->by_content;
     uint32_t old_cap = cell->by_content_cap;
-    uint32_t power = 31 - (uint32_t)__builtin_clz(old_cap | FIRST);
-    cell->by_content_cap = old_cap ? old_cap + (1u << (power - 1)) : FIRST;
+    cell->by_content_cap = old_cap ? old_cap * 2 : 64;
     cell->by_content = sp_calloc(cell->by_content_cap, sizeof *cell->by_content);
     c->by_content_bytes += (cell->by_content_cap - old_cap) * sizeof *cell->by_content;
-    for (uint32_t i = 0; i < old_cap; i++) {
-        if (i + AHEAD < old_cap && old[i + AHEAD])
-            sp_prefetch(&c->slots[slot_in(old[i + AHEAD])]);
-        if (!old[i])
-            continue;
-        uint32_t at = place(cell, c->slots[slot_in(old[i])].content);
-        while (cell->by_content[at])
-            at = after(cell, at);
-        cell->by_content[at] = old[i];
-    }
+    for (uint32_t i = 0; i < old_cap; i++)
+        if (old[i])
+            cell->by_content[place_of(c, cell, c->slots[slot_in(old[i])].content)] = old[i];
     sp_free(old);
 }
 
@@ -107,13 +85,13 @@ void sp_cell_actor_slot_enter(struct sp_compare_stage *c, struct sp_cell_actor *
 void sp_cell_actor_slot_forget(struct sp_compare_stage *c, struct sp_cell_actor *cell,
                                struct sp_id content)
 {
-    uint32_t hole = place_of(c, cell, content), at = hole;
+    uint32_t mask = cell->by_content_cap - 1, hole = place_of(c, cell, content), at = hole;
     for (;;) {
-        at = after(cell, at);
+        at = (at + 1) & mask;
         if (!cell->by_content[at])
             break;
         uint32_t want = place(cell, c->slots[slot_in(cell->by_content[at])].content);
-        if (steps(cell, want, at) >= steps(cell, hole, at)) {
+        if (((at - want) & mask) >= ((at - hole) & mask)) {
             cell->by_content[hole] = cell->by_content[at];
             hole = at;
         }
@@ -126,7 +104,11 @@ void sp_cell_actor_slot_forget(struct sp_compare_stage *c, struct sp_cell_actor 
 
 static void clear(struct sp_slot *s)
 {
-    *s = (struct sp_slot){.anchor = NO_SLOT, .stored = s->stored, .reformed = s->reformed};
+    char stored = s->stored;
+    bool reformed = s->reformed;
+    *s = (struct sp_slot){.anchor = NO_SLOT};
+    s->stored = stored;
+    s->reformed = reformed;
 }
 
 /* Makes slots until there are `count`. */
