@@ -8,7 +8,7 @@
 
 struct sp_kept;
 
-/* In TMPDIR (or /tmp), if it needs at most `most_bytes`. SP_IO. */
+/* In TMPDIR (or /tmp), where it needs at most `most_bytes`. SP_IO. */
 enum sp_err sp_kept_open(uint64_t most_bytes, struct sp_kept **ret_kept, struct sp_fault *fault);
 /* NULL is allowed. */
 void sp_kept_close(struct sp_kept *s);

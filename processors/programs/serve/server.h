@@ -8,18 +8,20 @@
  *   routes.c     the function for each path; which requests are allowed
  *   request.cc   the body of a filter request, by simdjson
  *   handler.c    what handlers share: errors, arguments
- *   handlers/    a file for each path, or for a few that belong together state.c the state
- *                directory, read while a run may write to it
+ *   handlers/    a file for each path, or for a few that belong together
+ *   state.c      the state directory, read while a run may write to it
  *   statuses.c   the status topic on Kafka, in memory
  *   members.c    a group, copied out of the state
  *   index.c      documents of known pages
  *   overview.c   the counts of /v1/overview: a thread
  *   predictions.c  rules about URLs, learned from all pages
  *   followed.c   rules that others have learned: a thread
- *   rule_line.cc  one of these, by simdjson census.c the counts and groups of that overview
+ *   rule_line.cc  one of these, by simdjson
+ *   census.c     the counts and groups of the overview
  *   catalogue.c  the URLs of all pages, by host
- *   live.c       the latest status events log.c follows the files to which a run writes its status
- *                events streams.c connections to which these events are sent
+ *   live.c       the latest status events
+ *   log.c        follows the files to which a run writes its status events
+ *   streams.c    connections to which these events are sent
  *   texts.c      finds the text of a page in the inputs of a run
  *   kept.c       texts of files that cannot be read from the middle
  *   assets.c     files that are part of the program

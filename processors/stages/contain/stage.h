@@ -2,11 +2,11 @@
  *
  *   contain.c   put, remove: the steps
  *   items.c     pages in memory; containers; the share of one page that another one has
- *   hosts.c     the boilerplate of hosts: shingles on most of their pages levels.c chooses the
- *               shingles of pages that are in the indexes
+ *   hosts.c     the boilerplate of hosts: shingles on most of their pages
+ *   levels.c    chooses the shingles of pages that are in the indexes
  *   seek.c      chooses the shingles under which a page waits for a better container, and finds the
  *               waiting pages for which a new page is a better one
- *   search.c finds the best container of a page
+ *   search.c    finds the best container of a page
  *   rows.c      the stored form */
 #ifndef SP_CONTAIN_STAGE_H
 #define SP_CONTAIN_STAGE_H
