@@ -2,10 +2,11 @@
  * so the shingles that a pair shares do not tell which pairs share enough; those of one crowd are
  * found by how they differ from the leader (similarity/differing.h).
  *
- * Who leads is a matter of speed alone. Units come in order of how common the shingles of their
- * prefixes are, because those that others copied have the most common ones. A unit tries a few
- * leaders that have one of its rarest shingles that many units have. Private to this folder; thread
- * rule: any thread once it is made. */
+ * Which unit leads a crowd affects only the speed. Units are tried in order of how common the
+ * shingles of their prefixes are, the most common first: others copied them. A unit tries a few
+ * leaders: those that have one of its rarest shingles, of the shingles that many units have.
+ *
+ * Private to this folder; thread rule: any thread once it is made. */
 #ifndef SP_COVER_CROWDS_H
 #define SP_COVER_CROWDS_H
 
