@@ -443,49 +443,12 @@ enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *
     return err;
 }
 
-static enum sp_err take_offsets(const rd_kafka_ListConsumerGroupOffsets_result_t *result,
-                                rd_kafka_topic_partition_list_t *list, struct sp_fault *fault)
+enum sp_err sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                               int timeout_ms, struct sp_fault *fault)
 {
-    size_t count = 0;
-    const rd_kafka_group_result_t **groups =
-        rd_kafka_ListConsumerGroupOffsets_result_groups(result, &count);
-    const rd_kafka_error_t *error = count ? rd_kafka_group_result_error(groups[0]) : NULL;
-    const rd_kafka_topic_partition_list_t *found =
-        count ? rd_kafka_group_result_partitions(groups[0]) : NULL;
-    if (error || !found)
-        return sp_fault_set(fault, SP_BUSY, "offsets of a consumer group: %s",
-                            error ? rd_kafka_error_string(error) : "none in the reply");
-    for (int i = 0; i < list->cnt; i++) {
-        rd_kafka_topic_partition_t *p = &list->elems[i];
-        const rd_kafka_topic_partition_t *is =
-            rd_kafka_topic_partition_list_find(found, p->topic, p->partition);
-        p->offset = is && !is->err ? is->offset : RD_KAFKA_OFFSET_INVALID;
-    }
-    return SP_OK;
-}
-
-enum sp_err sp_kafka_committed(rd_kafka_t *handle, const char *group,
-                               rd_kafka_topic_partition_list_t *list, int timeout_ms,
-                               struct sp_fault *fault)
-{
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(handle);
-    rd_kafka_ListConsumerGroupOffsets_t *wanted =
-        rd_kafka_ListConsumerGroupOffsets_new(group, list);
-    rd_kafka_AdminOptions_t *options =
-        rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS);
-    rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, NULL, 0);
-    rd_kafka_ListConsumerGroupOffsets(handle, &wanted, 1, options, queue);
-    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms + timeout_ms / 10);
-    enum sp_err err;
-    if (!event || rd_kafka_event_error(event))
-        err = sp_fault_set(fault, SP_BUSY, "offsets of a consumer group: %s",
-                           event ? rd_kafka_event_error_string(event) : "no reply");
-    else
-        err = take_offsets(rd_kafka_event_ListConsumerGroupOffsets_result(event), list, fault);
-    if (event)
-        rd_kafka_event_destroy(event);
-    rd_kafka_AdminOptions_destroy(options);
-    rd_kafka_ListConsumerGroupOffsets_destroy(wanted);
-    rd_kafka_queue_destroy(queue);
-    return err;
+    rd_kafka_resp_err_t code = rd_kafka_committed(handle, list, timeout_ms);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR
+               ? SP_OK
+               : sp_fault_set(fault, SP_BUSY, "offsets of a consumer group: %s",
+                              rd_kafka_err2str(code));
 }

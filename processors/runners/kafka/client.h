@@ -99,14 +99,13 @@ bool sp_kafka_is_forbidden(rd_kafka_resp_err_t code);
  * SP_INVALID (sp_kafka_is_forbidden). */
 enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
 
-/* Where a consumer group, named with the prefix, has committed. `handle` has to be of a consumer
- * with a group, whichever: librdkafka (also 2.10, its issue 5040) dereferences NULL in another one
- * if the coordinator has moved. Sets the offsets of the list, RD_KAFKA_OFFSET_INVALID where there
- * is none. SP_BUSY: no reply, or the coordinator has moved; its new place may be known after
- * minutes. */
-enum sp_err sp_kafka_committed(rd_kafka_t *handle, const char *group,
-                               rd_kafka_topic_partition_list_t *list, int timeout_ms,
-                               struct sp_fault *fault);
+/* Where the consumer group of the handle has committed; the handle need not be a member
+ * (SP_KAFKA_WATCHER with a name). Sets the offsets of the list, RD_KAFKA_OFFSET_INVALID where there
+ * is none. SP_BUSY: no reply in time. Not rd_kafka_ListConsumerGroupOffsets, which could ask for
+ * any group by one handle: in librdkafka (also 2.10) a request that times out while the coordinator
+ * is away is freed twice when the coordinator comes back, and ends the process. */
+enum sp_err sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                               int timeout_ms, struct sp_fault *fault);
 
 /* The ends of all partitions, in one request to each broker: those that the handle's isolation
  * level permits to read. Array of `partitions`. SP_BUSY: the broker does not reply, or refuses. */

@@ -8,13 +8,13 @@ enum { TIMEOUT_MS = 5000 };
  * independently, none of them is in the sample with a probability of e^-30. */
 enum { EXPECTED = 30 };
 
-static bool is_committed(const struct sp_copies *c, rd_kafka_t *handle, int64_t *ret_sum)
+static bool is_committed(const struct sp_copies *c, int64_t *ret_sum)
 {
     struct sp_fault fault;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(c->partitions);
     for (int32_t p = 0; p < c->partitions; p++)
         rd_kafka_topic_partition_list_add(list, c->topic, p);
-    enum sp_err err = sp_kafka_committed(handle, c->group, list, TIMEOUT_MS, &fault);
+    enum sp_err err = sp_kafka_committed(c->handle, list, TIMEOUT_MS, &fault);
     int64_t sum = 0;
     for (int i = 0; i < list->cnt; i++)
         sum += list->elems[i].offset > 0 ? list->elems[i].offset : 0;
@@ -24,23 +24,32 @@ static bool is_committed(const struct sp_copies *c, rd_kafka_t *handle, int64_t 
     return err == SP_OK;
 }
 
-void sp_copies_start(struct sp_copies *c, const struct sp_kafka_options *options,
-                     rd_kafka_t *handle)
+enum sp_err sp_copies_open(struct sp_copies *c, const struct sp_kafka_options *options,
+                           struct sp_fault *fault)
 {
     *c = (struct sp_copies){0};
     sp_topic_name(options, SP_TOPIC_PAGES, c->topic);
-    snprintf(c->group, sizeof c->group, "%ssignature", options->prefix);
-    if (sp_kafka_partitions(handle, c->topic, &c->partitions) != SP_OK ||
-        !is_committed(c, handle, &c->before))
+    enum sp_err err =
+        sp_kafka_open(options, SP_KAFKA_WATCHER, "signature", NULL, NULL, &c->handle, fault);
+    if (err == SP_OK && (sp_kafka_partitions(c->handle, c->topic, &c->partitions) != SP_OK ||
+                         !is_committed(c, &c->before)))
         c->partitions = 0;
+    return err;
 }
 
-void sp_copies_ask(struct sp_copies *c, double share, rd_kafka_t *handle)
+void sp_copies_close(struct sp_copies *c)
+{
+    if (c->handle)
+        rd_kafka_destroy(c->handle);
+    c->handle = NULL;
+}
+
+void sp_copies_ask(struct sp_copies *c, double share)
 {
     int64_t now = 0;
     if (c->said || c->copies || !c->partitions || (double)c->statuses * share < EXPECTED)
         return;
-    if (is_committed(c, handle, &now))
+    if (is_committed(c, &now))
         c->handled = now - c->before;
 }
 

@@ -10,7 +10,7 @@
 /* All zero: nothing is known. */
 struct sp_copies {
     char topic[SP_TOPIC_NAME_MAX]; /* of pages */
-    char group[SP_TOPIC_NAME_MAX]; /* of the signature stage */
+    rd_kafka_t *handle;            /* of the signature stage's group, not a member */
     int32_t partitions;            /* 0: unknown, nothing is concluded */
     int64_t before;                /* committed by the group at the start */
     int64_t handled;               /* fetches that it has handled since */
@@ -19,14 +19,14 @@ struct sp_copies {
     bool said;
 };
 
-/* At the start. The handle: as for sp_kafka_committed. If the broker refuses to say how far the
- * signature stage is, nothing is concluded.
- */
-void sp_copies_start(struct sp_copies *c, const struct sp_kafka_options *options,
-                     rd_kafka_t *handle);
+/* At the start. If the broker refuses to say how far the signature stage is, nothing is concluded.
+ * A fault: the options are wrong. sp_copies_close also after a fault. */
+enum sp_err sp_copies_open(struct sp_copies *c, const struct sp_kafka_options *options,
+                           struct sp_fault *fault);
+void sp_copies_close(struct sp_copies *c);
 /* Before the end of the topic audit is asked for. Sends a request only if there are so many
  * statuses that copies are to be expected, and none was read. */
-void sp_copies_ask(struct sp_copies *c, double share, rd_kafka_t *handle);
+void sp_copies_ask(struct sp_copies *c, double share);
 /* After the topic audit was read to that end: whether copies are missing. True once. */
 bool sp_copies_missing(struct sp_copies *c, double share);
 

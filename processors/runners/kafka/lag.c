@@ -61,7 +61,7 @@ static int64_t lag_of(const struct sp_lag *l, const struct tier *t)
     for (int32_t p = 0; p < t->partitions; p++)
         rd_kafka_topic_partition_list_add(list, t->topic, p);
     bool known =
-        rd_kafka_committed(t->handle, list, TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+        sp_kafka_committed(t->handle, list, TIMEOUT_MS, &fault) == SP_OK &&
         sp_kafka_ends(t->handle, t->topic, t->partitions, high, TIMEOUT_MS, &fault) == SP_OK;
     int64_t lag = known ? sum_of(l, t, list, high) : -1;
     sp_free(high);

@@ -24,7 +24,7 @@ enum { TAIL = 16 };   /* offsets at the end of tier1 among which its last messag
 
 /* A tier, and how far it must have come for the next look. */
 struct tier {
-    char group[SP_TOPIC_NAME_MAX]; /* that reads the tier's topic */
+    rd_kafka_t *group; /* of the group that reads the tier's topic, not a member */
     char topic[SP_TOPIC_NAME_MAX];
     int32_t partitions;
     int64_t *mark;
@@ -237,7 +237,7 @@ static enum sp_err has_passed(struct watch *w, struct tier *t, bool *ret_passed)
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
     for (int32_t p = 0; p < t->partitions; p++)
         rd_kafka_topic_partition_list_add(list, t->topic, p);
-    enum sp_err err = sp_kafka_committed(w->reader, t->group, list, ASK_MS, w->fault);
+    enum sp_err err = sp_kafka_committed(t->group, list, ASK_MS, w->fault);
     int64_t committed = 0;
     *ret_passed = err == SP_OK;
     for (int i = 0; i < list->cnt && err == SP_OK; i++) {
@@ -305,7 +305,7 @@ static enum sp_err lap(struct watch *w)
     if (err == SP_OK)
         err = passed[0] ? has_passed(w, &w->tiers[1], &passed[1]) : read_tail(w);
     if (err == SP_OK)
-        sp_copies_ask(&w->copies, share, w->reader);
+        sp_copies_ask(&w->copies, share);
     if (err == SP_OK)
         err = ask_end(w, w->reader, &w->statuses);
     if (err == SP_OK)
@@ -366,8 +366,8 @@ static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topi
     if (err != SP_OK)
         return err;
     t->mark = sp_calloc((size_t)t->partitions, sizeof *t->mark);
-    snprintf(t->group, sizeof t->group, "%s%s", w->options->kafka.prefix, group);
-    return SP_OK;
+    return sp_kafka_open(&w->options->kafka, SP_KAFKA_WATCHER, group, NULL, NULL, &t->group,
+                         w->fault);
 }
 
 /* Reads the ends of the statuses first, so that no later status is about a fetch that was skipped.
@@ -402,7 +402,7 @@ static enum sp_err open_all(struct watch *w)
         begin_at_the_beginning(&w->fetches);
     }
     if (err == SP_OK)
-        sp_copies_start(&w->copies, &w->options->kafka, w->reader);
+        err = sp_copies_open(&w->copies, &w->options->kafka, w->fault);
     return err == SP_OK ? mark(w) : err;
 }
 
@@ -429,8 +429,11 @@ static void close_all(struct watch *w)
     w->shadow = NULL;
     for (int i = 0; i < 2; i++) {
         sp_free(w->tiers[i].mark);
+        if (w->tiers[i].group)
+            rd_kafka_destroy(w->tiers[i].group);
         w->tiers[i] = (struct tier){0};
     }
+    sp_copies_close(&w->copies);
     if (w->queue)
         rd_kafka_queue_destroy(w->queue);
     w->queue = NULL;

@@ -338,19 +338,40 @@ TEST(topics_that_were_made_again_and_are_longer_than_before_are_read_from_their_
 
 static int questions; /* one at the start, and at most two a lap */
 
-enum sp_err __real_sp_kafka_committed(rd_kafka_t *handle, const char *group,
-                                      rd_kafka_topic_partition_list_t *list, int ms,
-                                      struct sp_fault *why);
-enum sp_err __wrap_sp_kafka_committed(rd_kafka_t *handle, const char *group,
-                                      rd_kafka_topic_partition_list_t *list, int ms,
-                                      struct sp_fault *why);
+enum sp_err __real_sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                                      int ms, struct sp_fault *why);
+enum sp_err __wrap_sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                                      int ms, struct sp_fault *why);
 
-enum sp_err __wrap_sp_kafka_committed(rd_kafka_t *handle, const char *group,
-                                      rd_kafka_topic_partition_list_t *list, int ms,
-                                      struct sp_fault *why)
+enum sp_err __wrap_sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                                      int ms, struct sp_fault *why)
 {
     __atomic_add_fetch(&questions, 1, __ATOMIC_RELAXED);
-    return __real_sp_kafka_committed(handle, group, list, ms, why);
+    return __real_sp_kafka_committed(handle, list, ms, why);
+}
+
+/* rd_kafka_ListConsumerGroupOffsets would end the process by an assertion (client.h). */
+TEST(offsets_of_a_group_can_be_asked_for_again_after_its_coordinator_was_away)
+{
+    enum { ASKED_MS = 300 };
+    world_create(true);
+    world_commit_offset("t.group", "t.tier1", 7);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, "t.tier1", 0);
+    rd_kafka_t *handle = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        sp_kafka_open(&world.options.kafka, SP_KAFKA_WATCHER, "group", NULL, NULL, &handle, &fault),
+        SP_OK);
+    CU_ASSERT_EQUAL(sp_kafka_committed(handle, list, PATIENCE_MS, &fault), SP_OK);
+    rd_kafka_mock_broker_set_down(world.cluster, -1);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(sp_kafka_committed(handle, list, ASKED_MS, &fault), SP_BUSY);
+    rd_kafka_mock_broker_set_up(world.cluster, -1);
+    CU_ASSERT_EQUAL(sp_kafka_committed(handle, list, PATIENCE_MS, &fault), SP_OK);
+    CU_ASSERT_EQUAL(list->elems[0].offset, 7);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_destroy(handle);
+    world_destroy();
 }
 
 TEST(a_quiet_crawl_is_looked_at_once_in_an_interval)
