@@ -408,10 +408,31 @@ void sp_star_shards_take(struct sp_star_shards *t, uint32_t key, uint32_t value)
         home->filter = 0;
 }
 
+/* The buckets where the key may be a guest. */
+static void prefetch_beside(const struct sp_star_spot *spot)
+{
+    struct sp_star_bucket *home = sp_star_home(spot);
+    sp_prefetch(sp_star_behind(spot->shard, home));
+    sp_prefetch(sp_star_before(spot->shard, home));
+}
+
+void sp_star_shards_prefetch_search(const struct sp_star_shards *t, uint32_t key)
+{
+    struct sp_star_spot spot = sp_star_spot_of(t, key);
+    const struct sp_star_cells *over = &spot.shard->over;
+    prefetch_beside(&spot);
+    if (over->used)
+        sp_prefetch(&over->cells[spot.last & (over->count - 1)]);
+}
+
 void sp_star_shards_prefetch_room(const struct sp_star_shards *t, uint32_t key)
 {
     struct sp_star_spot spot = sp_star_spot_of(t, key);
     const struct sp_star_shard *s = spot.shard;
-    if (t->parts[key >> 24] && is_full(&s->shape, s->used))
-        sp_prefetch_bytes(s->buckets, s->shape.count * sizeof *s->buckets);
+    if (is_full(&s->shape, s->used)) {
+        if (t->parts[key >> 24])
+            sp_prefetch_bytes(s->buckets, s->shape.count * sizeof *s->buckets);
+    } else if (sp_star_is_full(&s->shape, sp_star_home(&spot))) {
+        prefetch_beside(&spot);
+    }
 }

@@ -196,28 +196,41 @@ static inline void sp_star_shards_prefetch_home(const struct sp_star_shards *t, 
         sp_prefetch(sp_star_home(&spot));
 }
 
-/* Prefetches what a put of the key writes and no look-up of it reads. */
+/* Prefetches what a put of the key writes beside the key's bucket, which has to be there already.
+ */
 void sp_star_shards_prefetch_room(const struct sp_star_shards *t, uint32_t key);
 
 /* The key's values. */
 struct sp_star_values sp_star_shards_search(const struct sp_star_shards *t, uint32_t key);
 
-/* The same; nearly always without a branch that depends on whether the key is there, which cannot
- * be predicted. */
-static inline struct sp_star_values sp_star_shards_get(const struct sp_star_shards *t, uint32_t key)
+/* Prefetches what a search reads beside the key's bucket, which has to be there already. */
+void sp_star_shards_prefetch_search(const struct sp_star_shards *t, uint32_t key);
+
+/* The same, if the key's bucket alone tells them; false: it does not. Without a branch that depends
+ * on whether the key is there, which cannot be predicted. */
+static inline bool sp_star_shards_glance(const struct sp_star_shards *t, uint32_t key,
+                                         struct sp_star_values *ret_values)
 {
     struct sp_star_spot spot = sp_star_spot_of(t, key);
     const struct sp_star_shape *s = &spot.shard->shape;
+    *ret_values = SP_STAR_NO_VALUES;
     if (!s->count)
-        return SP_STAR_NO_VALUES;
+        return true;
     const struct sp_star_bucket *home = sp_star_home(&spot);
     uint32_t found = sp_star_places(s, home, key);
     if (__builtin_expect((home->filter & sp_star_filter_bit(key)) | (found & (found - 1)), 0))
-        return sp_star_shards_search(t, key);
+        return false;
     uint64_t entry = sp_star_entry(s, home, (uint32_t)__builtin_ctz(found | 1u << (s->room - 1)));
     uint32_t absent = -(uint32_t)(!found | !sp_star_has_rest(s, entry, key));
-    return (struct sp_star_values){sp_star_value(s, entry) | absent, SP_STAR_NO_VALUE};
+    ret_values->first = sp_star_value(s, entry) | absent;
+    return true;
 }
 _Static_assert(SP_STAR_NO_VALUE == UINT32_MAX, "all bits are set");
+
+static inline struct sp_star_values sp_star_shards_get(const struct sp_star_shards *t, uint32_t key)
+{
+    struct sp_star_values values;
+    return sp_star_shards_glance(t, key, &values) ? values : sp_star_shards_search(t, key);
+}
 
 #endif

@@ -279,7 +279,7 @@ static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint
                        uint32_t count, struct sp_star_values *ret_values)
 {
     enum { AHEAD = 16 };
-    uint32_t mixed_keys[AT_ONCE];
+    uint32_t mixed_keys[AT_ONCE], left[AT_ONCE], left_count = 0;
     for (uint32_t i = 0; i < count; i++)
         mixed_keys[i] = mixed(keys[i] ^ salt);
     for (uint32_t i = 0; i < count && i < 2 * AHEAD; i++)
@@ -291,8 +291,15 @@ static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint
             prefetch_first(t, mixed_keys[i + 2 * AHEAD]);
         if (i + AHEAD < count)
             prefetch_home(t, mixed_keys[i + AHEAD]);
-        ret_values[i] = values_of(t, mixed_keys[i]);
+        if (!t->many.shards) {
+            ret_values[i] = values_of(t, mixed_keys[i]);
+        } else if (!sp_star_shards_glance(&t->many, mixed_keys[i], &ret_values[i])) {
+            sp_star_shards_prefetch_search(&t->many, mixed_keys[i]);
+            left[left_count++] = i;
+        }
     }
+    for (uint32_t i = 0; i < left_count; i++)
+        ret_values[left[i]] = sp_star_shards_search(&t->many, mixed_keys[left[i]]);
 }
 
 uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
