@@ -170,6 +170,16 @@ def a_fetch_costs_the_same_in_a_crawl_four_times_as_long_or_is_known_not_to(work
     check_growth(work, GROWS)
 
 
+def with_a_margin_a_fetch_costs_as_many_comparisons_and_events_in_a_crawl_four_times_as_long(work):
+    """Not where pages leave large groups, where many win, or where each outranks the winner by more than the margin."""
+    wrong = []
+    for kind in "same", "near-words", "near-url", "die-oldest", "die-random", "template":
+        few, many = (counts(work, kind, pages, seeds="1", settings=["winner.margin=2"], counters={
+            name: COUNTERS[name] for name in ("comparisons", "events")}) for pages in (FEW, 4 * FEW))
+        wrong += wrong_growth(kind, FEW, few, many, [], NOTHING)
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
     """All redirects of the crawl form one chain, or one loop."""
     hops, wrong = 2500, []

@@ -366,6 +366,13 @@ static void on_dissolve(struct sp_group_stage *st, struct sp_message *m)
     }
 }
 
+/* Whether the message has brought this page alone, so that nothing is tied to it yet. */
+static bool came_alone(const struct sp_link *link, const struct sp_member *m)
+{
+    return link->row_count == 1 && sp_id_eq(link->rows[0].page, m->page) &&
+           sp_id_is_zero(link->rows[0].parent);
+}
+
 /* Takes the edge that brought the members. False if it has become stale, or an end has moved at the
  * same version. */
 static bool take_edge(struct sp_group_stage *st, struct sp_group *g, const struct sp_message *m)
@@ -377,7 +384,8 @@ static bool take_edge(struct sp_group_stage *st, struct sp_group *g, const struc
         g->unsure = true;
         return false;
     }
-    if (!g->large && !sp_group_forest_same(a, b))
+    bool apart = a != b && (came_alone(link, a) || came_alone(link, b));
+    if (!g->large && (apart || !sp_group_forest_same(a, b)))
         sp_group_forest_link(st, g, a, b);
     return true;
 }

@@ -146,6 +146,21 @@ void sp_member_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_m
     st->group_bytes += SP_MEMBER_BYTES;
 }
 
+/* The number of those in the sorted list that come before m. */
+static uint32_t place_by(struct sp_member *const *list, uint32_t count, struct sp_member *m,
+                         int (*order)(const void *a, const void *b))
+{
+    uint32_t lo = 0, hi = count;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (order(&list[mid], &m) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* Merges the sorted `fresh` into the sorted list, and moves what comes after the first of them. */
 static void list_add(struct sp_group_stage *st, struct sp_member ***list, uint32_t *count,
                      uint32_t *cap, struct sp_member **fresh, uint32_t fresh_count,
@@ -158,9 +173,13 @@ static void list_add(struct sp_group_stage *st, struct sp_member ***list, uint32
     sp_grow(list, cap, at);
     *count = at;
     while (fresh_count) {
-        bool last = !old || order(&fresh[fresh_count - 1], &(*list)[old - 1]) > 0;
-        (*list)[--at] = last ? fresh[--fresh_count] : (*list)[--old];
-        st->stats.taking++;
+        struct sp_member *m = fresh[--fresh_count];
+        uint32_t place = place_by(*list, old, m, order), moved = old - place;
+        memmove(*list + at - moved, *list + place, moved * sizeof **list);
+        old = place;
+        at -= moved + 1;
+        (*list)[at] = m;
+        st->stats.taking += moved + 1;
     }
 }
 

@@ -29,7 +29,7 @@ struct sp_member {
     bool checked;   /* its tree edge to a parent that is checked too still holds */
     bool fresh;     /* came with the message that is being handled (sp_group_plant) */
     bool asks;      /* mode fast: leaves because of its own change, with which it asks tier 2 */
-    bool incumbent; /* was a winner before this step (winner.margin) */
+    bool incumbent; /* wins, or won until it changed in this step (winner.margin) */
     bool todo;      /* scratch of verdicts.c */
     bool touched;   /* its status may have changed */
     bool dirty;

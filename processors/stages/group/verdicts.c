@@ -12,7 +12,17 @@
 #include "base/mem.h"
 #include "group/members.h"
 
-/* An incumbent winner gets `margin` more popularity. Negative if a comes before b. */
+/* ---- rank -------------------------------------------------------------------------------- */
+
+/* Whether the page was told that it is kept. */
+static bool was_winner(const struct sp_member *m)
+{
+    return m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE;
+}
+
+/* A winner, and a page that was one before it changed, gets `margin` more popularity. It has that
+ * as soon as it wins, so that of the winners that cover a page it loses to the first by rank.
+ * Negative if a comes before b. */
 static int rank_cmp(const struct sp_member *a, const struct sp_member *b, double margin)
 {
     struct sp_rank x = a->rank, y = b->rank;
@@ -38,6 +48,7 @@ static uint32_t winner_place(const struct sp_group *g, const struct sp_member *m
 
 static void winner_insert(struct sp_group *g, struct sp_member *m, double margin)
 {
+    m->incumbent = true;
     uint32_t at = winner_place(g, m, margin);
     sp_grow(&g->winners, &g->winner_cap, g->winner_count + 1);
     memmove(g->winners + at + 1, g->winners + at, (g->winner_count - at) * sizeof *g->winners);
@@ -58,7 +69,6 @@ static void winner_remove(struct sp_group *g, struct sp_member *m)
 void sp_group_cover_restore_winner(struct sp_group_stage *st, struct sp_group *g,
                                    struct sp_member *m)
 {
-    m->incumbent = st->options.winner_margin > 0;
     winner_insert(g, m, st->options.winner_margin);
 }
 
@@ -160,6 +170,13 @@ static struct sp_member *find_winner(struct sp_group_stage *st, struct sp_group 
     return NULL;
 }
 
+static void lose(struct sp_member *m, struct sp_member *winner, double similarity)
+{
+    m->winner = winner;
+    m->similarity = (float)similarity;
+    m->incumbent = false;
+}
+
 /* y loses to the new winner x; the losers of y must be judged again. */
 static void take_over(struct sp_group_stage *st, struct sp_group *g, struct sp_member *x,
                       struct sp_member *y, double similarity, struct worklist *work, uint32_t next)
@@ -177,8 +194,7 @@ static void take_over(struct sp_group_stage *st, struct sp_group *g, struct sp_m
             }
         }
     }
-    y->winner = x;
-    y->similarity = (float)similarity;
+    lose(y, x, similarity);
     sp_group_cover_touch(g, y);
     sp_member_changed(st, g, y);
 }
@@ -202,16 +218,24 @@ static void become_winner(struct sp_group_stage *st, struct sp_group *g, struct 
     }
 }
 
+static int by_rank(const void *a, const void *b, void *margin)
+{
+    return rank_cmp(*(struct sp_member *const *)a, *(struct sp_member *const *)b,
+                    *(const double *)margin);
+}
+
 static struct worklist list_work(const struct sp_group_stage *st, struct sp_group *g)
 {
     struct worklist work = {.margin = st->options.winner_margin};
+    sp_grow(&work.members, &work.cap, g->touched_count + 1);
     for (uint32_t i = 0; i < g->touched_count; i++) {
         struct sp_member *m = g->touched[i];
-        if (m->todo && m->kind == SP_PAGE_CONTENT)
-            work_insert(&work, 0, m);
-        else
-            m->todo = false;
+        m->todo &= m->kind == SP_PAGE_CONTENT;
+        m->incumbent = m->todo ? was_winner(m) : m->incumbent;
+        if (m->todo)
+            work.members[work.count++] = m;
     }
+    qsort_r(work.members, work.count, sizeof *work.members, by_rank, &work.margin);
     return work;
 }
 
@@ -223,12 +247,10 @@ static void update_cover(struct sp_group_stage *st, struct sp_group *g)
         double similarity = 0;
         m->todo = false;
         struct sp_member *winner = find_winner(st, g, m, &similarity);
-        if (winner) {
-            m->winner = winner;
-            m->similarity = (float)similarity;
-        } else {
+        if (winner)
+            lose(m, winner, similarity);
+        else
             become_winner(st, g, m, &work, next + 1);
-        }
         sp_member_changed(st, g, m);
     }
     sp_free(work.members);
@@ -237,7 +259,7 @@ static void update_cover(struct sp_group_stage *st, struct sp_group *g)
 /* ---- under a relation ---- */
 
 /* With a relation a page can win over one that is ranked before it, so any change may affect all of
- * the cover, and all of it is chosen again. */
+ * the cover, and all of it is chosen again. Takes a step of O(members * winners). */
 struct candidates {
     struct sp_group_stage *st;
     struct sp_group *g;
@@ -298,25 +320,21 @@ static void choose_cover(struct sp_group_stage *st, struct sp_group *g)
     sp_free(work.members);
 }
 
-/* Judges all members again: with winner.margin the cover depends on the present winners, and with a
- * relation see choose_cover. */
 static void restart_cover(struct sp_group *g)
 {
     g->winner_count = 0;
     for (uint32_t i = 0; i < g->count; i++) {
-        struct sp_member *m = g->members[i];
-        m->incumbent = m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE;
-        m->winner = NULL;
-        sp_group_cover_note(g, m);
+        g->members[i]->winner = NULL;
+        sp_group_cover_note(g, g->members[i]);
     }
 }
 
 void sp_group_cover_update(struct sp_group_stage *st, struct sp_group *g)
 {
-    if (st->options.winner_margin > 0 || st->options.winner_relation)
-        restart_cover(g);
-    if (st->options.winner_relation)
-        choose_cover(st, g);
-    else
+    if (!st->options.winner_relation) {
         update_cover(st, g);
+        return;
+    }
+    restart_cover(g);
+    choose_cover(st, g);
 }

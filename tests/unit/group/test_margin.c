@@ -46,3 +46,23 @@ TEST(of_two_that_were_alone_the_better_one_wins)
 {
     tell(two_alone);
 }
+
+/* C and B are unlike; D resembles both. */
+static void fresh_winner(struct world *w)
+{
+    with_margin(w, 2.5);
+    crawl(w, 'C', 0);
+    crawl(w, 'D', 10);
+    CU_ASSERT_TRUE(is(w, 'C', SP_STATUS_WINNER, 0) && is(w, 'D', SP_STATUS_LOSER, 'C'));
+    crawl(w, 'B', 20);
+    CU_ASSERT_TRUE(is(w, 'B', SP_STATUS_WINNER, 0) && is(w, 'C', SP_STATUS_WINNER, 0));
+    CU_ASSERT_TRUE(is(w, 'D', SP_STATUS_LOSER, 'B'));
+    restart(w);
+    crawl(w, 'Z', 10); /* alike, and worse than all */
+    CU_ASSERT_TRUE(is(w, 'D', SP_STATUS_LOSER, 'B') && is(w, 'Z', SP_STATUS_LOSER, 'B'));
+}
+
+TEST(a_page_has_the_margin_as_soon_as_it_wins)
+{
+    tell(fresh_winner);
+}
