@@ -452,11 +452,13 @@ enum sp_err sp_relation_parse_fields(const char *source, enum sp_relation_kind k
                       sp_type_name(r->root->type));
     sp_buf_done(&p.lexer.text);
     enum sp_err err = p.lexer.failed ? show(&p.lexer, fault) : SP_OK;
-    if (err == SP_OK)
-        *ret_relation = r;
-    else
+    if (err != SP_OK) {
         sp_relation_free(r);
-    return err;
+        return err;
+    }
+    r->symmetric = kind == SP_RELATION && sp_node_is_symmetric(r->root);
+    *ret_relation = r;
+    return SP_OK;
 }
 
 void sp_relation_free(struct sp_relation *r)

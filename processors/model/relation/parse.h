@@ -42,4 +42,9 @@ void sp_lexer_fail(struct sp_lexer *l, size_t at, size_t len, const char *format
  * false. */
 bool sp_node_check(struct sp_lexer *l, struct sp_node *n);
 
+/* Whether the form of a condition shows that it holds for (b, a) whenever it holds for (a, b): it
+ * stays the same if a and b change places, up to the order of = != + * && || and of the arguments
+ * of jaccard and dice. */
+bool sp_node_is_symmetric(const struct sp_node *condition);
+
 #endif

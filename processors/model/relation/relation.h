@@ -130,6 +130,7 @@ struct sp_relation {
     const struct sp_node *root;
     enum sp_relation_kind kind;
     uint32_t fields; /* bit n: field n is used */
+    bool symmetric;  /* its form shows that it holds for (b, a) whenever it holds for (a, b) */
     struct sp_node **nodes;
     size_t node_count;
     size_t node_cap;

@@ -29,8 +29,7 @@ static void tell(struct sp_large *l, struct sp_member *m, struct unaware *u)
 
 static void find(struct sp_large *l, struct sp_member *m, struct unaware *u)
 {
-    bool won = m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE;
-    if (won || (m->hub->winner == m->hub && m->hub->best == m))
+    if (sp_member_was_kept(m) || (m->hub->winner == m->hub && m->hub->best == m))
         tell(l, m, u);
     else if (u->loser_count < AT_ONCE)
         u->losers[u->loser_count++] = m;

@@ -110,8 +110,7 @@ static void depose(struct sp_large *l, struct sp_hub *h)
 static bool may_be_known_to_win(const struct sp_group *g, const struct sp_member *m)
 {
     bool round = sp_round_runs(g) && g->large->stage->options.canary != SP_CANARY_QUIET_LEAVE;
-    return round || m->said_epoch != m->epoch || m->said_status == SP_STATUS_WINNER ||
-           m->said_status == SP_STATUS_UNIQUE;
+    return round || m->said_epoch != m->epoch || sp_member_was_kept(m);
 }
 
 void sp_cover_leave(struct sp_group *g, struct sp_hub *h)

@@ -22,7 +22,7 @@
  *   aware.c   chooses the members that a step tells their status
  *
  * If winner.margin or winner.relation is set, a group of any size is handled as a small one,
- * because those choices look at all members or depend on earlier ones.
+ * because those choices depend on earlier ones, or on more of a page than its content.
  *
  * All of this is built from the members when the group is read; none of it is stored. */
 #ifndef SP_GROUP_LARGE_H

@@ -114,6 +114,11 @@ static inline bool sp_member_is_husk(const struct sp_member *m)
 {
     return m->kind == SP_PAGE_UNSEEN && m->version > 0;
 }
+/* Whether the page was told last that it is kept. */
+static inline bool sp_member_was_kept(const struct sp_member *m)
+{
+    return m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE;
+}
 void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_kind kind,
                         struct sp_id target);
 /* The members that redirect to the page; valid until the group's next change. */

@@ -98,7 +98,7 @@ struct sight {
 
 static struct sight seen_behind(const struct sp_member *m)
 {
-    if (m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE)
+    if (sp_member_was_kept(m))
         return (struct sight){m->page, 1};
     if (m->said_status == SP_STATUS_LOSER)
         return (struct sight){m->said_winner, m->said_similarity};

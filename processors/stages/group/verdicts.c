@@ -14,12 +14,6 @@
 
 /* ---- rank -------------------------------------------------------------------------------- */
 
-/* Whether the page was told that it is kept. */
-static bool was_winner(const struct sp_member *m)
-{
-    return m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE;
-}
-
 /* A winner, and a page that was one before it changed, gets `margin` more popularity. It has that
  * as soon as it wins, so that of the winners that cover a page it loses to the first by rank.
  * Negative if a comes before b. */
@@ -131,6 +125,57 @@ void sp_group_cover_forget_pieces(struct sp_group *g)
     }
 }
 
+/* ---- who may lose to whom ------------------------------------------------------------------ */
+
+/* Compares members; keeps what the relation needs to know of one of them, which is compared with
+ * many. */
+struct judge {
+    struct sp_group_stage *st;
+    struct sp_group *g;
+    const struct sp_relation *relation; /* winner.relation, or NULL */
+    struct sp_member *held;             /* NULL: no facts */
+    struct sp_winner_facts facts;       /* of it */
+};
+
+/* False: the store failed. */
+static bool find_facts(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                       struct sp_winner_facts *ret_facts)
+{
+    const struct sp_signature *s = sp_member_signature(st, g, m);
+    if (s)
+        sp_winner_facts_init(ret_facts, st->options.winner_relation, sp_view_str(m->url),
+                             m->content_version, m->rank.popularity, s);
+    return s != NULL;
+}
+
+static void hold(struct judge *j, struct sp_member *m)
+{
+    if (j->held)
+        sp_winner_facts_done(&j->facts);
+    j->held = m && j->relation && find_facts(j->st, j->g, m, &j->facts) ? m : NULL;
+}
+
+/* Whether a symmetric relation holds for the held member and this one. */
+static bool are_related(struct judge *j, struct sp_member *m)
+{
+    struct sp_winner_facts facts;
+    if (!j->held || !find_facts(j->st, j->g, m, &facts))
+        return false;
+    bool holds = sp_winner_relation_holds(j->relation, &j->facts, &facts);
+    sp_winner_facts_done(&facts);
+    return holds;
+}
+
+/* Whether the held member and m cover each other. */
+static bool is_covered(struct judge *j, struct sp_member *held, struct sp_member *m,
+                       double *ret_similarity)
+{
+    bool cheap = j->relation && !sp_winner_relation_measures(j->relation);
+    return (!cheap || are_related(j, m)) &&
+           sp_member_similar(j->st, j->g, held, m, ret_similarity) &&
+           (cheap || !j->relation || are_related(j, m));
+}
+
 /* ---- the cover ---------------------------------------------------------------------------- */
 
 struct worklist {
@@ -156,15 +201,14 @@ static void work_insert(struct worklist *w, uint32_t from, struct sp_member *m)
     w->count++;
 }
 
-/* The first winner ranked before m that covers it, or NULL. */
-static struct sp_member *find_winner(struct sp_group_stage *st, struct sp_group *g,
-                                     struct sp_member *m, double *ret_similarity)
+/* The first winner ranked before m, which is held, that covers it, or NULL. */
+static struct sp_member *find_winner(struct judge *j, struct sp_member *m, double *ret_similarity)
 {
-    for (uint32_t i = 0; i < g->winner_count && !st->err; i++) {
-        struct sp_member *w = g->winners[i];
-        if (rank_cmp(w, m, st->options.winner_margin) > 0)
+    for (uint32_t i = 0; i < j->g->winner_count && !j->st->err; i++) {
+        struct sp_member *w = j->g->winners[i];
+        if (rank_cmp(w, m, j->st->options.winner_margin) > 0)
             return NULL;
-        if (sp_member_similar(st, g, w, m, ret_similarity))
+        if (is_covered(j, m, w, ret_similarity))
             return w;
     }
     return NULL;
@@ -199,9 +243,12 @@ static void take_over(struct sp_group_stage *st, struct sp_group *g, struct sp_m
     sp_member_changed(st, g, y);
 }
 
-static void become_winner(struct sp_group_stage *st, struct sp_group *g, struct sp_member *x,
-                          struct worklist *work, uint32_t next)
+/* x is held. */
+static void become_winner(struct judge *j, struct sp_member *x, struct worklist *work,
+                          uint32_t next)
 {
+    struct sp_group_stage *st = j->st;
+    struct sp_group *g = j->g;
     double margin = st->options.winner_margin;
     x->winner = x;
     x->similarity = 0;
@@ -213,7 +260,7 @@ static void become_winner(struct sp_group_stage *st, struct sp_group *g, struct 
             continue;
         if (y->winner && y->winner != y && rank_cmp(y->winner, x, margin) < 0)
             continue;
-        if (sp_member_similar(st, g, x, y, &similarity))
+        if (is_covered(j, x, y, &similarity))
             take_over(st, g, x, y, similarity, work, next);
     }
 }
@@ -231,7 +278,7 @@ static struct worklist list_work(const struct sp_group_stage *st, struct sp_grou
     for (uint32_t i = 0; i < g->touched_count; i++) {
         struct sp_member *m = g->touched[i];
         m->todo &= m->kind == SP_PAGE_CONTENT;
-        m->incumbent = m->todo ? was_winner(m) : m->incumbent;
+        m->incumbent = m->todo ? sp_member_was_kept(m) : m->incumbent;
         if (m->todo)
             work.members[work.count++] = m;
     }
@@ -242,24 +289,27 @@ static struct worklist list_work(const struct sp_group_stage *st, struct sp_grou
 static void update_cover(struct sp_group_stage *st, struct sp_group *g)
 {
     struct worklist work = list_work(st, g);
+    struct judge j = {.st = st, .g = g, .relation = st->options.winner_relation};
     for (uint32_t next = 0; next < work.count && !st->err; next++) {
         struct sp_member *m = work.members[next];
         double similarity = 0;
         m->todo = false;
-        struct sp_member *winner = find_winner(st, g, m, &similarity);
+        hold(&j, m);
+        struct sp_member *winner = find_winner(&j, m, &similarity);
         if (winner)
             lose(m, winner, similarity);
         else
-            become_winner(st, g, m, &work, next + 1);
+            become_winner(&j, m, &work, next + 1);
         sp_member_changed(st, g, m);
     }
+    hold(&j, NULL);
     sp_free(work.members);
 }
 
-/* ---- under a relation ---- */
+/* ---- under a relation that is not symmetric ------------------------------------------------ */
 
-/* With a relation a page can win over one that is ranked before it, so any change may affect all of
- * the cover, and all of it is chosen again. Takes a step of O(members * winners). */
+/* A page can win over one that is ranked before it, so any change may affect all of the cover, and
+ * all of it is chosen again: O(members * winners) a step. */
 struct candidates {
     struct sp_group_stage *st;
     struct sp_group *g;
@@ -300,14 +350,9 @@ static void choose_cover(struct sp_group_stage *st, struct sp_group *g)
     struct candidates c = {st, g, work.members, sp_calloc(work.count + 1, sizeof *c.facts)};
     uint32_t *winner = sp_alloc((work.count + 1) * sizeof *winner), ready = 0;
     float *similarity = sp_alloc((work.count + 1) * sizeof *similarity);
-    for (; ready < work.count && !st->err; ready++) {
-        struct sp_member *m = work.members[ready];
-        const struct sp_signature *s = sp_member_signature(st, g, m);
-        if (!s)
-            break; /* the store failed */
-        sp_winner_facts_init(&c.facts[ready], st->options.winner_relation, sp_view_str(m->url),
-                             m->content_version, m->rank.popularity, s);
-    }
+    while (ready < work.count && !st->err &&
+           find_facts(st, g, work.members[ready], &c.facts[ready]))
+        ready++;
     if (!st->err)
         sp_winners_choose(work.count, covers, &c, winner, similarity);
     if (!st->err)
@@ -329,9 +374,11 @@ static void restart_cover(struct sp_group *g)
     }
 }
 
+/* With a symmetric relation no winner is covered by another one, as without a relation. */
 void sp_group_cover_update(struct sp_group_stage *st, struct sp_group *g)
 {
-    if (!st->options.winner_relation) {
+    const struct sp_relation *relation = st->options.winner_relation;
+    if (!relation || relation->symmetric) {
         update_cover(st, g);
         return;
     }

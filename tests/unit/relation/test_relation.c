@@ -64,6 +64,50 @@ TEST(a_relation_is_printed_as_it_was_understood)
                   "abs(a.popularity - b.popularity) <= 0.000001");
 }
 
+static void check_symmetry(const char *source, bool expected)
+{
+    struct sp_relation *r = NULL;
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL_FATAL(sp_relation_parse(source, SP_RELATION, &r, &fault), SP_OK);
+    CU_ASSERT_EQUAL(r->symmetric, expected);
+    if (r->symmetric != expected)
+        fprintf(stderr, "%s\n", source);
+    sp_relation_free(r);
+}
+
+TEST(a_relation_is_symmetric_if_a_and_b_can_change_places)
+{
+    static const char *const symmetric[] = {
+        "a.host = b.host",
+        "b.host = a.host",
+        "!(a.host = b.host)",
+        "a.url != b.url",
+        "jaccard(a, b) > 0.9",
+        "dice(b, a) > 0.9 && a.mime = b.mime",
+        "a.host = b.host || b.title = a.title && 3 > 2",
+        "a.length + b.length < 7",
+        "abs(a.length * b.length) < 7",
+        "a.mime = 'x' && b.mime = 'x'",
+        "containment(a, b) > 0.9 && containment(b, a) > 0.9",
+        "a.host ends_with '.uk' and b.host ends_with '.uk' or a.host = b.host"};
+    static const char *const others[] = {"a.timestamp <= b.timestamp",
+                                         "containment(a, b) > 0.9",
+                                         "a.host = 'x'",
+                                         "a.host = b.title",
+                                         "a.length - b.length < 7",
+                                         "a.mime = 'x' && b.mime = 'y'",
+                                         "a.mime = 'x' && b.mime = 'xy'",
+                                         "a.length = 1 && b.length = 2",
+                                         "b.host ends_with '.uk' or !(a.host ends_with '.uk')",
+                                         "contains(a.title, b.title)",
+                                         "abs(a.length) < b.length",
+                                         "-a.length = b.length"};
+    for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
+        check_symmetry(symmetric[i], true);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        check_symmetry(others[i], false);
+}
+
 TEST(tests_of_texts_are_printed_as_they_were_understood)
 {
     check_printed("b.host ends_with \".uk\" and not a.url starts_with 'http:'",
