@@ -185,20 +185,21 @@ struct worklist {
     double margin;
 };
 
-static void work_insert(struct worklist *w, uint32_t from, struct sp_member *m)
+static int by_rank(const void *a, const void *b, void *margin)
 {
-    uint32_t lo = from, hi = w->count;
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (rank_cmp(w->members[mid], m, w->margin) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    return rank_cmp(*(struct sp_member *const *)a, *(struct sp_member *const *)b,
+                    *(const double *)margin);
+}
+
+static void work_sort(struct worklist *w, uint32_t from)
+{
+    qsort_r(w->members + from, w->count - from, sizeof *w->members, by_rank, &w->margin);
+}
+
+static void work_add(struct worklist *w, struct sp_member *m)
+{
     sp_grow(&w->members, &w->cap, w->count + 1);
-    memmove(w->members + lo + 1, w->members + lo, (w->count - lo) * sizeof *w->members);
-    w->members[lo] = m;
-    w->count++;
+    w->members[w->count++] = m;
 }
 
 /* The first winner ranked before m, which is held, that covers it, or NULL. */
@@ -221,35 +222,42 @@ static void lose(struct sp_member *m, struct sp_member *winner, double similarit
     m->incumbent = false;
 }
 
-/* y loses to the new winner x; the losers of y must be judged again. */
+/* The losers of a former winner must be judged again. */
+static void release_losers(struct sp_group *g, struct sp_member *former, struct worklist *work)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *m = g->members[i];
+        if (m == former || m->winner != former)
+            continue;
+        m->winner = NULL;
+        if (!m->todo) {
+            sp_group_cover_note(g, m);
+            work_add(work, m);
+        }
+    }
+}
+
+/* y loses to the new winner x. */
 static void take_over(struct sp_group_stage *st, struct sp_group *g, struct sp_member *x,
-                      struct sp_member *y, double similarity, struct worklist *work, uint32_t next)
+                      struct sp_member *y, double similarity, struct worklist *work)
 {
     if (y->winner == y) {
         winner_remove(g, y);
-        for (uint32_t i = 0; i < g->count; i++) {
-            struct sp_member *m = g->members[i];
-            if (m == y || m->winner != y)
-                continue;
-            m->winner = NULL;
-            if (!m->todo) {
-                sp_group_cover_note(g, m);
-                work_insert(work, next, m);
-            }
-        }
+        release_losers(g, y, work);
     }
     lose(y, x, similarity);
     sp_group_cover_touch(g, y);
     sp_member_changed(st, g, y);
 }
 
-/* x is held. */
+/* x is held. The work before `next` is done; what is added to it comes in order. */
 static void become_winner(struct judge *j, struct sp_member *x, struct worklist *work,
                           uint32_t next)
 {
     struct sp_group_stage *st = j->st;
     struct sp_group *g = j->g;
     double margin = st->options.winner_margin;
+    uint32_t before = work->count;
     x->winner = x;
     x->similarity = 0;
     winner_insert(g, x, margin);
@@ -261,28 +269,24 @@ static void become_winner(struct judge *j, struct sp_member *x, struct worklist 
         if (y->winner && y->winner != y && rank_cmp(y->winner, x, margin) < 0)
             continue;
         if (is_covered(j, x, y, &similarity))
-            take_over(st, g, x, y, similarity, work, next);
+            take_over(st, g, x, y, similarity, work);
     }
-}
-
-static int by_rank(const void *a, const void *b, void *margin)
-{
-    return rank_cmp(*(struct sp_member *const *)a, *(struct sp_member *const *)b,
-                    *(const double *)margin);
+    if (work->count > before)
+        work_sort(work, next);
 }
 
 static struct worklist list_work(const struct sp_group_stage *st, struct sp_group *g)
 {
     struct worklist work = {.margin = st->options.winner_margin};
-    sp_grow(&work.members, &work.cap, g->touched_count + 1);
     for (uint32_t i = 0; i < g->touched_count; i++) {
         struct sp_member *m = g->touched[i];
         m->todo &= m->kind == SP_PAGE_CONTENT;
         m->incumbent = m->todo ? sp_member_was_kept(m) : m->incumbent;
         if (m->todo)
-            work.members[work.count++] = m;
+            work_add(&work, m);
     }
-    qsort_r(work.members, work.count, sizeof *work.members, by_rank, &work.margin);
+    if (work.count > 1)
+        work_sort(&work, 0);
     return work;
 }
 
