@@ -44,7 +44,7 @@ bool sp_node_check(struct sp_lexer *l, struct sp_node *n);
 
 /* Whether the form of a condition shows that it holds for (b, a) whenever it holds for (a, b): it
  * stays the same if a and b change places, up to the order of = != + * && || and of the arguments
- * of jaccard and dice. */
+ * of jaccard and dice, and to parentheses within a chain of && or ||. */
 bool sp_node_is_symmetric(const struct sp_node *condition);
 
 #endif

@@ -89,19 +89,26 @@ TEST(a_relation_is_symmetric_if_a_and_b_can_change_places)
         "abs(a.length * b.length) < 7",
         "a.mime = 'x' && b.mime = 'x'",
         "containment(a, b) > 0.9 && containment(b, a) > 0.9",
-        "a.host ends_with '.uk' and b.host ends_with '.uk' or a.host = b.host"};
-    static const char *const others[] = {"a.timestamp <= b.timestamp",
-                                         "containment(a, b) > 0.9",
-                                         "a.host = 'x'",
-                                         "a.host = b.title",
-                                         "a.length - b.length < 7",
-                                         "a.mime = 'x' && b.mime = 'y'",
-                                         "a.mime = 'x' && b.mime = 'xy'",
-                                         "a.length = 1 && b.length = 2",
-                                         "b.host ends_with '.uk' or !(a.host ends_with '.uk')",
-                                         "contains(a.title, b.title)",
-                                         "abs(a.length) < b.length",
-                                         "-a.length = b.length"};
+        "a.host ends_with '.uk' and b.host ends_with '.uk' or a.host = b.host",
+        "!(a.host = 'x' or a.host = 'y' or b.host = 'x' or b.host = 'y')",
+        "a.host in ('x', 'y') or (b.host = 'y' or b.host = 'x')",
+        "a.length = 1 and (b.length = 2 and b.length = 1) and a.length = 2"};
+    static const char *const others[] = {
+        "a.timestamp <= b.timestamp",
+        "containment(a, b) > 0.9",
+        "a.host = 'x'",
+        "a.host = b.title",
+        "a.length - b.length < 7",
+        "a.mime = 'x' && b.mime = 'y'",
+        "a.mime = 'x' && b.mime = 'xy'",
+        "a.length = 1 && b.length = 2",
+        "b.host ends_with '.uk' or !(a.host ends_with '.uk')",
+        "contains(a.title, b.title)",
+        "abs(a.length) < b.length",
+        "-a.length = b.length",
+        "a.host = 'x' or a.host = 'y' or b.host = 'x' or b.host = 'z'",
+        "a.host = 'x' or b.host = 'x' or b.host = 'x'",
+        "a.host = 'x' or b.host = 'x' and 1 = 1"};
     for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
         check_symmetry(symmetric[i], true);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
