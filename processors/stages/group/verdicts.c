@@ -127,14 +127,14 @@ void sp_group_cover_forget_pieces(struct sp_group *g)
 
 /* ---- who may lose to whom ------------------------------------------------------------------ */
 
-/* Compares members; keeps what the relation needs to know of one of them, which is compared with
- * many. */
+/* Compares one member with many; keeps what the relation needs to know of it. */
 struct judge {
     struct sp_group_stage *st;
     struct sp_group *g;
     const struct sp_relation *relation; /* winner.relation, or NULL */
-    struct sp_member *held;             /* NULL: no facts */
-    struct sp_winner_facts facts;       /* of it */
+    struct sp_member *held;             /* the one */
+    bool known;                         /* its facts are */
+    struct sp_winner_facts facts;
 };
 
 /* False: the store failed. */
@@ -150,16 +150,17 @@ static bool find_facts(struct sp_group_stage *st, struct sp_group *g, struct sp_
 
 static void hold(struct judge *j, struct sp_member *m)
 {
-    if (j->held)
+    if (j->known)
         sp_winner_facts_done(&j->facts);
-    j->held = m && j->relation && find_facts(j->st, j->g, m, &j->facts) ? m : NULL;
+    j->held = m;
+    j->known = m && j->relation && find_facts(j->st, j->g, m, &j->facts);
 }
 
 /* Whether a symmetric relation holds for the held member and this one. */
 static bool are_related(struct judge *j, struct sp_member *m)
 {
     struct sp_winner_facts facts;
-    if (!j->held || !find_facts(j->st, j->g, m, &facts))
+    if (!j->known || !find_facts(j->st, j->g, m, &facts))
         return false;
     bool holds = sp_winner_relation_holds(j->relation, &j->facts, &facts);
     sp_winner_facts_done(&facts);
@@ -167,12 +168,11 @@ static bool are_related(struct judge *j, struct sp_member *m)
 }
 
 /* Whether the held member and m cover each other. */
-static bool is_covered(struct judge *j, struct sp_member *held, struct sp_member *m,
-                       double *ret_similarity)
+static bool is_covered(struct judge *j, struct sp_member *m, double *ret_similarity)
 {
     bool cheap = j->relation && !sp_winner_relation_measures(j->relation);
     return (!cheap || are_related(j, m)) &&
-           sp_member_similar(j->st, j->g, held, m, ret_similarity) &&
+           sp_member_similar(j->st, j->g, j->held, m, ret_similarity) &&
            (cheap || !j->relation || are_related(j, m));
 }
 
@@ -202,14 +202,14 @@ static void work_add(struct worklist *w, struct sp_member *m)
     w->members[w->count++] = m;
 }
 
-/* The first winner ranked before m, which is held, that covers it, or NULL. */
-static struct sp_member *find_winner(struct judge *j, struct sp_member *m, double *ret_similarity)
+/* The first winner ranked before the held member that covers it, or NULL. */
+static struct sp_member *find_winner(struct judge *j, double *ret_similarity)
 {
     for (uint32_t i = 0; i < j->g->winner_count && !j->st->err; i++) {
         struct sp_member *w = j->g->winners[i];
-        if (rank_cmp(w, m, j->st->options.winner_margin) > 0)
+        if (rank_cmp(w, j->held, j->st->options.winner_margin) > 0)
             return NULL;
-        if (is_covered(j, m, w, ret_similarity))
+        if (is_covered(j, w, ret_similarity))
             return w;
     }
     return NULL;
@@ -250,12 +250,12 @@ static void take_over(struct sp_group_stage *st, struct sp_group *g, struct sp_m
     sp_member_changed(st, g, y);
 }
 
-/* x is held. The work before `next` is done; what is added to it comes in order. */
-static void become_winner(struct judge *j, struct sp_member *x, struct worklist *work,
-                          uint32_t next)
+/* The held member wins. The work before `next` is done; what is added to it comes in order. */
+static void become_winner(struct judge *j, struct worklist *work, uint32_t next)
 {
     struct sp_group_stage *st = j->st;
     struct sp_group *g = j->g;
+    struct sp_member *x = j->held;
     double margin = st->options.winner_margin;
     uint32_t before = work->count;
     x->winner = x;
@@ -268,7 +268,7 @@ static void become_winner(struct judge *j, struct sp_member *x, struct worklist 
             continue;
         if (y->winner && y->winner != y && rank_cmp(y->winner, x, margin) < 0)
             continue;
-        if (is_covered(j, x, y, &similarity))
+        if (is_covered(j, y, &similarity))
             take_over(st, g, x, y, similarity, work);
     }
     if (work->count > before)
@@ -299,11 +299,11 @@ static void update_cover(struct sp_group_stage *st, struct sp_group *g)
         double similarity = 0;
         m->todo = false;
         hold(&j, m);
-        struct sp_member *winner = find_winner(&j, m, &similarity);
+        struct sp_member *winner = find_winner(&j, &similarity);
         if (winner)
             lose(m, winner, similarity);
         else
-            become_winner(&j, m, &work, next + 1);
+            become_winner(&j, &work, next + 1);
         sp_member_changed(st, g, m);
     }
     hold(&j, NULL);
