@@ -1,9 +1,12 @@
 /* How often RocksDB writes the rows of a run's state while it merges the files. */
+#include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "harness.h"
+#include "store/rocks.h"
 #include "store/store.h"
 #include "temporary.h"
 
@@ -19,6 +22,28 @@ static uint64_t written(void)
             bytes = strtoull(line + 7, NULL, 10);
     fclose(f);
     return bytes;
+}
+
+static bool is_set(struct sp_db *db, const char *property)
+{
+    uint64_t number = 0;
+    CU_ASSERT_EQUAL(rocksdb_property_int(sp_rocks(db)->handle, property, &number), 0);
+    return number > 0;
+}
+
+/* Waits for merges that the last file has caused. Otherwise a merge that begins late finds more
+ * files, and how often rows are written depends on what else the machine does. RocksDB also calls a
+ * merge pending where its rules then find nothing to merge; that one does not begin in 20 ms. */
+static void wait_for_merges(struct sp_db *db)
+{
+    enum { MILLISECONDS = 20 };
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    for (int waited = 0; waited < MILLISECONDS && is_set(db, "rocksdb.compaction-pending");
+         waited++) {
+        nanosleep(&millisecond, NULL);
+        while (is_set(db, "rocksdb.num-running-compactions"))
+            nanosleep(&millisecond, NULL);
+    }
 }
 
 /* How often each byte of so many rows is written, whose keys are in no order. Beside each may be a
@@ -42,8 +67,10 @@ static double times_written(uint32_t rows, size_t blob_bytes)
         if (blob_bytes)
             sp_store_put(sp_db_store(db, 2), sp_view(key, sizeof key), sp_view(blob, blob_bytes));
         bytes += blob_bytes;
-        if (i % AT_ONCE == AT_ONCE - 1)
+        if (i % AT_ONCE == AT_ONCE - 1) {
             CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+            wait_for_merges(db);
+        }
     }
     sp_db_close(db);
     return (double)(written() - before) / (double)bytes;
@@ -58,10 +85,10 @@ TEST(rows_are_written_once_more_each_time_their_number_doubles)
     CU_ASSERT(many < few + 2.5);
 }
 
-/* Measured: 2.4 times, of which about 1.8 for the large values, and 2.7 times if RocksDB compares a
+/* Measured: 2.4 times, of which about 1.8 for the large values, and 2.8 times if RocksDB compares a
  * merged run with all new files together. */
 TEST(new_files_with_large_values_are_not_merged_with_the_largest_run)
 {
     enum { ROWS = 32000, BLOB_BYTES = 600 };
-    CU_ASSERT(times_written(ROWS, BLOB_BYTES) < 2.55);
+    CU_ASSERT(times_written(ROWS, BLOB_BYTES) < 2.6);
 }
