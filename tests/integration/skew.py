@@ -192,6 +192,16 @@ def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def a_hop_costs_the_same_in_a_chain_of_four_thousand_with_a_margin_or_a_relation(work):
+    hops, wrong = 1000, []
+    for setting in "winner.margin=2", "winner.relation=a.host = b.host":
+        for kind in (kind for kind in KINDS if kind.startswith("redirects-")):
+            few, many = (counts(work, kind, pages, "--family", str(pages), seeds="1", settings=[setting], counters={
+                "events": COUNTERS["events"], "hops": ["hops"]}) for pages in (hops, 4 * hops))
+            wrong += wrong_growth(kind, hops, few, many, [], NOTHING)
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def a_group_of_many_winners_is_right_and_costs_a_fetch_the_same_in_a_crawl_four_times_as_long(work):
     """Pages that resemble one page and hardly each other: every tenth wins, and an index leaves a few of these. A chain
     of pages: every other one wins, and a change is held against all until another index is cheaper."""

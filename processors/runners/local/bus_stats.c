@@ -25,6 +25,7 @@
     X(repair_compared)                                                                             \
     X(held_against)                                                                                \
     X(taking)                                                                                      \
+    X(hops)                                                                                        \
     X(searched)                                                                                    \
     X(cache_bytes)
 #define COMPARE_COUNTERS(X)                                                                        \

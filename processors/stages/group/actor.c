@@ -88,11 +88,12 @@ static void set_content(struct sp_group_stage *st, struct sp_group *g, struct sp
 /* Mode fast: a page similar to its representative stays without asking tier 2; any other
  * leaves. */
 static uint32_t fast_pieces(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                            const struct sp_signature *representative, bool *ret_settled)
+                            const struct sp_id *target, const struct sp_signature *representative,
+                            bool *ret_settled)
 {
     bool stays = sp_fast_resembles(st, g, m, representative, ret_settled);
     if (sp_group_checks_departures(st))
-        return sp_group_forest_check(st, g, m);
+        return sp_group_forest_check(st, g, m, target);
     return stays ? 1 : sp_fast_leave(st, g, m);
 }
 
@@ -135,14 +136,13 @@ static void change_content(struct sp_group_stage *st, struct sp_group *g, struct
                            const struct sp_change *c, const struct sp_signature *representative)
 {
     bool settled = false;
-    uint32_t pieces;
+    struct sp_id before = m->target, *target = m->kind == SP_PAGE_CONTENT ? NULL : &before;
     set_content(st, g, m, c);
     if (st->err)
         return;
-    if (st->options.mode == SP_MODE_FAST)
-        pieces = fast_pieces(st, g, m, representative, &settled);
-    else
-        pieces = sp_group_forest_check(st, g, m);
+    uint32_t pieces = st->options.mode == SP_MODE_FAST
+                          ? fast_pieces(st, g, m, target, representative, &settled)
+                          : sp_group_forest_check(st, g, m, target);
     send_applied(st, m, settled);
     sp_group_forget_version(g, m);
     sp_group_cover_note(g, m);

@@ -50,7 +50,7 @@ static void find_holders(struct sp_group_stage *st, struct sp_hub *h, struct una
         if (m->touched)
             continue;
         looked++;
-        if (sp_group_is_told(h->group, m))
+        if (sp_group_is_told(st, h->group, m))
             continue;
         aware = false;
         find(h->group->large, m, u);

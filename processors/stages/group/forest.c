@@ -244,22 +244,30 @@ uint32_t sp_group_forest_mend(struct sp_group_stage *st, struct sp_group *g)
     return p.left;
 }
 
+/* Whether the edge of a child to the changed member was cut. */
+static bool cut_child(struct sp_group_stage *st, struct sp_group *g, struct sp_member *child,
+                      struct sp_member *changed)
+{
+    if (child->parent != changed || edge_holds(st, g, child, changed))
+        return false;
+    child->parent = NULL;
+    sp_member_changed(st, g, child);
+    return true;
+}
+
 uint32_t sp_group_forest_check(struct sp_group_stage *st, struct sp_group *g,
-                               struct sp_member *changed)
+                               struct sp_member *changed, const struct sp_id *target)
 {
     bool cut = false;
     if (changed->parent && !edge_holds(st, g, changed, changed->parent)) {
         changed->parent = NULL;
         cut = true;
     }
-    for (uint32_t i = 0; i < g->count; i++) {
-        struct sp_member *m = g->members[i];
-        if (m->parent != changed || edge_holds(st, g, m, changed))
-            continue;
-        m->parent = NULL;
-        sp_member_changed(st, g, m);
-        cut = true;
-    }
+    struct sp_member *old = target ? sp_member_find(g, *target) : NULL;
+    if (old)
+        cut |= cut_child(st, g, old, changed);
+    for (uint32_t i = 0; i < g->count && !target; i++)
+        cut |= cut_child(st, g, g->members[i], changed);
     return cut ? sp_group_forest_mend(st, g) : 1;
 }
 

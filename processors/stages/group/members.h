@@ -32,6 +32,7 @@ struct sp_member {
     bool incumbent; /* wins, or won until it changed in this step (winner.margin) */
     bool todo;      /* scratch of verdicts.c */
     bool touched;   /* its status may have changed */
+    bool told;      /* scratch of statuses.c */
     bool dirty;
     bool stored;
     /* in a large group */
@@ -71,6 +72,7 @@ struct sp_group {
     struct sp_member **touched; /* whose status may have changed in this step */
     uint32_t touched_count;
     uint32_t touched_cap;
+    bool quiet;          /* scratch of statuses.c */
     uint32_t said_count; /* members at the last publication */
     uint32_t told_least; /* least and largest size that its winners were told */
     uint32_t told_most;
@@ -146,10 +148,12 @@ void sp_group_fit(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- forest.c */
 /* After a member changed: cuts the tree edges that no longer hold and mends the forest where
- * possible. Returns the number of pieces; each member's `mark` is the number of its piece. Piece 0
- * is the largest, or among equals the one with the smallest page. */
+ * possible. `target`: the one that it had before, if it had no content; then only its own edge and
+ * that of its former target can be cut. NULL: it had content. Returns the number of pieces; each
+ * member's `mark` is the number of its piece. Piece 0 is the largest, or among equals the one with
+ * the smallest page. */
 uint32_t sp_group_forest_check(struct sp_group_stage *st, struct sp_group *g,
-                               struct sp_member *changed);
+                               struct sp_member *changed, const struct sp_id *target);
 /* The same, but discards the whole forest. */
 uint32_t sp_group_forest_rebuild(struct sp_group_stage *st, struct sp_group *g);
 /* The same, but keeps the tree edges that hold, so that nothing is written if the group is whole.
@@ -207,7 +211,7 @@ void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g);
 /* Both. */
 void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g);
 /* Whether the member knows its status. In a large group call sp_cover_decide first. */
-bool sp_group_is_told(const struct sp_group *g, struct sp_member *m);
+bool sp_group_is_told(struct sp_group_stage *st, const struct sp_group *g, struct sp_member *m);
 /* Tells the member its status and, if `resized`, a winner the size of the group. False if it
  * knows. */
 bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,

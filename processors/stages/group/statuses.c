@@ -10,12 +10,19 @@ struct verdict {
     float similarity;
 };
 
-/* The page at the end of a chain of redirects; NULL for a loop or a dead end. */
-static const struct sp_member *follow(const struct sp_group *g, const struct sp_member *m)
+/* What pages that redirect to a member were told: the winner, and the similarity to it. */
+struct sight {
+    struct sp_id winner; /* zero: none, it is gone */
+    float similarity;
+};
+
+static struct sight seen_behind(const struct sp_member *m)
 {
-    for (uint32_t hops = 0; m && m->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++)
-        m = sp_member_find(g, m->target);
-    return m && m->kind == SP_PAGE_CONTENT ? m : NULL;
+    if (sp_member_was_kept(m))
+        return (struct sight){m->page, 1};
+    if (m->said_status == SP_STATUS_LOSER)
+        return (struct sight){m->said_winner, m->said_similarity};
+    return (struct sight){{0, 0}, 0};
 }
 
 /* In a large group the hub has the verdict. */
@@ -45,25 +52,59 @@ static struct verdict verdict_in_large(const struct sp_group *g, struct sp_membe
     return (struct verdict){SP_STATUS_LOSER, SP_REASON_REDIRECT, end, 1};
 }
 
-static struct verdict verdict_of(const struct sp_group *g, struct sp_member *m)
+/* In a small group: whether the status that the member was told holds at the end of this step. If
+ * no page redirects to one whose status may have changed, all others know theirs. */
+static bool is_settled(const struct sp_group *g, const struct sp_member *m)
+{
+    return m->told || (g->quiet && !m->touched && m->said_epoch == m->epoch);
+}
+
+/* Of a redirect to a page that ends at m. */
+static struct verdict verdict_behind(const struct sp_group *g, const struct sp_member *m)
+{
+    const struct sp_member *winner = NULL;
+    float similarity = 1;
+    if (m->kind == SP_PAGE_CONTENT) {
+        winner = m->winner;
+        similarity = winner == m ? 1 : m->similarity;
+    } else if (m->kind == SP_PAGE_REDIRECT) {
+        struct sight seen = seen_behind(m);
+        winner = sp_id_is_zero(seen.winner) ? NULL : sp_member_find(g, seen.winner);
+        similarity = seen.similarity;
+    }
+    if (!winner)
+        return (struct verdict){.status = SP_STATUS_GONE};
+    return (struct verdict){SP_STATUS_LOSER, SP_REASON_REDIRECT, winner, similarity};
+}
+
+/* Follows the redirects to the page at their end, or to one that knows it. A loop has no end. */
+static struct verdict verdict_of_redirect(struct sp_group_stage *st, const struct sp_group *g,
+                                          const struct sp_member *m)
+{
+    const struct sp_member *x = m;
+    for (uint32_t hops = 0; x && x->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++) {
+        x = sp_member_find(g, x->target);
+        st->stats.hops++;
+        if (x && is_settled(g, x))
+            return verdict_behind(g, x);
+    }
+    return x && x->kind == SP_PAGE_CONTENT ? verdict_behind(g, x)
+                                           : (struct verdict){.status = SP_STATUS_GONE};
+}
+
+static struct verdict verdict_of(struct sp_group_stage *st, const struct sp_group *g,
+                                 struct sp_member *m)
 {
     if (g->large)
         return verdict_in_large(g, m);
-    const struct sp_member *target = m;
-    enum sp_reason reason = SP_REASON_NONE;
-    if (m->kind != SP_PAGE_CONTENT) {
-        target = follow(g, m);
-        if (!target)
-            return (struct verdict){.status = SP_STATUS_GONE};
-        reason = SP_REASON_REDIRECT;
-        return (struct verdict){SP_STATUS_LOSER, reason, target->winner,
-                                target->winner == target ? 1 : target->similarity};
-    }
+    if (m->kind != SP_PAGE_CONTENT)
+        return verdict_of_redirect(st, g, m);
     if (g->count == 1)
         return (struct verdict){.status = SP_STATUS_UNIQUE};
     if (m->winner == m)
         return (struct verdict){.status = SP_STATUS_WINNER};
-    reason = sp_id_eq(m->content, m->winner->content) ? SP_REASON_EXACT : SP_REASON_CONTENT;
+    enum sp_reason reason =
+        sp_id_eq(m->content, m->winner->content) ? SP_REASON_EXACT : SP_REASON_CONTENT;
     return (struct verdict){SP_STATUS_LOSER, reason, m->winner, m->similarity};
 }
 
@@ -90,21 +131,6 @@ static void note_size(struct sp_group *g)
     }
 }
 
-/* What pages that redirect to a member were told: the winner, and the similarity to it. */
-struct sight {
-    struct sp_id winner; /* zero: none, it is gone */
-    float similarity;
-};
-
-static struct sight seen_behind(const struct sp_member *m)
-{
-    if (sp_member_was_kept(m))
-        return (struct sight){m->page, 1};
-    if (m->said_status == SP_STATUS_LOSER)
-        return (struct sight){m->said_winner, m->said_similarity};
-    return (struct sight){{0, 0}, 0};
-}
-
 static struct sp_id winner_of(const struct verdict *v)
 {
     return v->winner ? v->winner->page : (struct sp_id){0, 0};
@@ -117,9 +143,9 @@ static bool is_told(const struct sp_member *m, const struct verdict *v)
            m->said_similarity == v->similarity && sp_id_eq(m->said_winner, winner_of(v));
 }
 
-bool sp_group_is_told(const struct sp_group *g, struct sp_member *m)
+bool sp_group_is_told(struct sp_group_stage *st, const struct sp_group *g, struct sp_member *m)
 {
-    struct verdict v = verdict_of(g, m);
+    struct verdict v = verdict_of(st, g, m);
     return is_told(m, &v);
 }
 
@@ -136,7 +162,7 @@ bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
         decide(st, m);
     if (st->err)
         return false;
-    struct verdict v = verdict_of(g, m);
+    struct verdict v = verdict_of(st, g, m);
     struct sp_id winner = winner_of(&v);
     if (!(resized && v.status == SP_STATUS_WINNER) && is_told(m, &v))
         return false;
@@ -165,14 +191,6 @@ bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
     return true;
 }
 
-static void touch_redirects(struct sp_group *g, const struct sp_member *target)
-{
-    uint32_t count;
-    struct sp_member *const *redirects = sp_member_redirects(g, target->page, &count);
-    for (uint32_t i = 0; i < count; i++)
-        sp_group_cover_touch(g, redirects[i]);
-}
-
 /* Winners are told the size when it has doubled or halved compared with what one of them knows, so
  * this costs O(1) events for each member that came or went. */
 static bool take_new_size(struct sp_group *g)
@@ -184,6 +202,33 @@ static bool take_new_size(struct sp_group *g)
     return true;
 }
 
+/* Those that were not told in this step. */
+static void touch_redirects(struct sp_group *g, const struct sp_member *target)
+{
+    uint32_t count;
+    struct sp_member *const *redirects = sp_member_redirects(g, target->page, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!redirects[i]->told)
+            sp_group_cover_touch(g, redirects[i]);
+}
+
+/* Whether no page redirects to one that is touched. */
+static bool is_quiet(const struct sp_group *g)
+{
+    uint32_t redirects = 0;
+    for (uint32_t i = 0; i < g->touched_count && !redirects; i++)
+        sp_member_redirects(g, g->touched[i]->page, &redirects);
+    return !redirects;
+}
+
+static bool sees_the_same(struct sight a, struct sight b)
+{
+    return sp_id_eq(a.winner, b.winner) && a.similarity == b.similarity;
+}
+
+/* Redirects to a member are told only if it is new or what they know of its end has changed, so
+ * that a chain that grows tells nothing to its other pages. A page that left took its redirects
+ * along, as they are in its piece. */
 static void tell_small(struct sp_group_stage *st, struct sp_group *g, bool resized)
 {
     if (g->count == 1 || g->said_count == 1)
@@ -191,14 +236,20 @@ static void tell_small(struct sp_group_stage *st, struct sp_group *g, bool resiz
             sp_group_cover_touch(g, g->members[i]);
     for (uint32_t i = 0; resized && i < g->winner_count; i++)
         sp_group_cover_touch(g, g->winners[i]);
-    /* The list grows by whole chains. A page that left took its redirects along, as they are in its
-     * piece. */
-    for (uint32_t i = 0; i < g->touched_count; i++)
-        touch_redirects(g, g->touched[i]);
+    g->quiet = is_quiet(g);
     for (uint32_t i = 0; i < g->touched_count; i++) {
-        g->touched[i]->touched = false;
-        sp_group_tell(st, g, g->touched[i], resized);
+        struct sp_member *m = g->touched[i];
+        struct sight before = seen_behind(m);
+        bool is_new = m->said_epoch != m->epoch;
+        m->touched = false;
+        sp_group_tell(st, g, m, resized);
+        m->told = true;
+        if (is_new || !sees_the_same(before, seen_behind(m)))
+            touch_redirects(g, m);
     }
+    for (uint32_t i = 0; i < g->touched_count; i++)
+        g->touched[i]->told = false;
+    g->quiet = false;
 }
 
 /* Redirects to a member are told only if what they know of its end has changed, so that a chain
@@ -215,11 +266,10 @@ static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resiz
         sp_group_cover_touch(g, m);
     for (uint32_t i = 0; i < g->touched_count && !st->err; i++) {
         struct sp_member *m = g->touched[i];
-        struct sight before = seen_behind(m), now;
+        struct sight before = seen_behind(m);
         m->touched = false;
         sp_group_tell(st, g, m, resized);
-        now = seen_behind(m);
-        if (!sp_id_eq(before.winner, now.winner) || before.similarity != now.similarity)
+        if (!sees_the_same(before, seen_behind(m)))
             sp_large_touch_redirects(st, g, m);
         if (sp_round_runs(g) && sp_large_has_redirects(g, m)) /* which may have been told a newer
                                                                * status than m */
