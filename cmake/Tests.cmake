@@ -1,3 +1,9 @@
+# The interpreter itself: where `python3` is a script that chooses one, as pyenv's, each start of it takes as long as
+# two of the interpreter, and there are hundreds of tests in Python.
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable, end='')"
+  OUTPUT_VARIABLE Python3_EXECUTABLE COMMAND_ERROR_IS_FATAL ANY)
+
 # sp_unit_test(NAME SOURCES file... [DEPENDS target...] [INTERNALS module...] [LABELS label...]
 #              [TIMEOUT seconds])
 # Builds one CUnit program and registers each of its cases, written TEST(name), as
