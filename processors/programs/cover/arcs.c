@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "cover/quotient.h"
 #include "similarity/intersect.h"
 
@@ -55,6 +56,7 @@ struct search {
     uint64_t rounds;
     uint32_t *asked;    /* refs of this round, ascending */
     struct span *spans; /* of each unit */
+    uint64_t evaluated[SP_PARALLEL_THREADS];
 };
 
 /* ---- units ---- */
@@ -185,19 +187,33 @@ static void ask_units(void *arg, unsigned thread, size_t a, size_t b, uint32_t o
     struct search *s = arg;
     const struct sp_unit *x = &s->units[a];
     struct span span = s->spans[b];
+    uint64_t evaluated = 0;
     for (uint32_t i = x->first; i < x->first + x->count; i++) {
         const struct ref *ref = &s->refs[i];
-        uint32_t k = first_from(s, span, ref->from);
+        uint32_t from = first_from(s, span, ref->from), k = from;
         for (; k < span.first + span.count && s->refs[s->asked[k]].value <= ref->to; k++)
             ask(s, thread, i, s->asked[k], overlap);
+        evaluated += k - from;
     }
+    s->evaluated[thread] += evaluated;
+}
+
+static bool is_measured(const struct sp_path *path)
+{
+    return path->share[0] > 0 || path->share[1] > 0;
+}
+
+/* Documents without words share nothing. As they get no coverers, all of them would be asked. */
+static bool may_cover_within(const struct search *s, const struct sp_unit *u)
+{
+    return u->count > 1 && u->role[0] && u->asked && (u->size > 0 || !is_measured(s->path));
 }
 
 static void within_step(void *arg, unsigned thread, size_t from, size_t to)
 {
     struct search *s = arg;
     for (size_t u = from; u < to; u++)
-        if (s->units[u].count > 1 && s->units[u].role[0] && s->units[u].asked)
+        if (may_cover_within(s, &s->units[u]))
             ask_units(s, thread, u, u, s->units[u].size);
 }
 
@@ -368,7 +384,7 @@ static enum sp_err find_on_path(struct search *s, struct sp_fault *fault)
 {
     const struct sp_arcs_options *o = s->options;
     const struct sp_path *path = s->path;
-    bool measured = path->share[0] > 0 || path->share[1] > 0;
+    bool measured = is_measured(path);
     if (!measured && block_pairs(s) > SP_BLOCK_PAIRS_MAX)
         return sp_fault_set(fault, SP_TOO_LARGE,
                             "the relation would have to be evaluated for %.2g pairs; add a least "
@@ -407,6 +423,8 @@ enum sp_err sp_arcs_find(const struct sp_arcs_options *options, struct sp_graph 
         make_units(&s);
         make_turns(&s);
         err = find_on_path(&s, fault);
+        for (unsigned t = 0; t < SP_PARALLEL_THREADS; t++)
+            stats->evaluated += s.evaluated[t];
         stats->rounds = s.rounds > stats->rounds ? s.rounds : stats->rounds;
         sp_free(s.refs);
         sp_free(s.units);

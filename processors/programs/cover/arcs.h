@@ -41,6 +41,7 @@ struct sp_arcs_options {
 
 struct sp_arcs_stats {
     struct sp_pairs_stats pairs;
+    uint64_t evaluated; /* pairs of documents, by the relation */
     uint64_t not_asked; /* documents, on each path */
     uint64_t rounds;    /* the most of a path */
 };

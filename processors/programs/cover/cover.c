@@ -174,6 +174,7 @@ static enum sp_err find_arcs(struct cover *c, const uint32_t *stands_for, struct
     c->result->postings = stats.pairs.postings;
     c->result->blocks = stats.pairs.blocks;
     c->result->candidates = stats.pairs.candidates;
+    c->result->evaluated = stats.evaluated;
     c->result->not_asked = stats.not_asked;
     c->result->rounds = stats.rounds;
     return err;

@@ -76,6 +76,7 @@ struct sp_cover_result {
     uint64_t blocks;
     uint64_t candidates;
     uint64_t not_asked; /* documents that were not asked to cover others (arcs.h) */
+    uint64_t evaluated; /* pairs of documents, by the relation */
     uint64_t rounds;    /* in which the others were asked */
     /* Parts of the graph (solve.h): */
     uint64_t exact;

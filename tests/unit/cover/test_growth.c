@@ -2,6 +2,8 @@
  * and the rounds in which documents are asked grow with its logarithm: counts at n and at 4n.
  * tests/integration/cover.py checks the results. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "cover/cover.h"
 #include "harness.h"
@@ -9,13 +11,11 @@
 
 enum { FEW = 1000, COVERERS = 16 };
 
-static struct sp_cover_result cover(const char *kind, uint64_t fetches, const char *relation)
+static struct sp_cover_result cover_file(const char *name, const char *relation)
 {
-    struct skewed crawl;
     struct sp_cover_result result;
     struct sp_fault fault;
-    skewed_make(&crawl, kind, fetches);
-    const char *inputs[] = {crawl.name};
+    const char *inputs[] = {name};
     struct sp_cover_options o = {.inputs = inputs,
                                  .input_count = 1,
                                  .relation = relation,
@@ -27,7 +27,29 @@ static struct sp_cover_result cover(const char *kind, uint64_t fetches, const ch
     sp_text_options_default(&o.text);
     sp_input_options_default(&o.input);
     CU_ASSERT_EQUAL_FATAL(sp_cover(&o, &result, &fault), SP_OK);
+    return result;
+}
+
+static struct sp_cover_result cover(const char *kind, uint64_t fetches, const char *relation)
+{
+    struct skewed crawl;
+    skewed_make(&crawl, kind, fetches);
+    struct sp_cover_result result = cover_file(crawl.name, relation);
     skewed_remove(&crawl);
+    return result;
+}
+
+static struct sp_cover_result cover_without_words(uint64_t documents, const char *relation)
+{
+    char name[] = "/tmp/samepage-empty-XXXXXX.jsonl";
+    FILE *file = fdopen(mkstemps(name, 6), "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    for (uint64_t i = 0; i < documents; i++)
+        fprintf(file, "{\"url\":\"https://%llu.example/\",\"content\":\"\"}\n",
+                (unsigned long long)i);
+    fclose(file);
+    struct sp_cover_result result = cover_file(name, relation);
+    unlink(name);
     return result;
 }
 
@@ -59,6 +81,24 @@ TEST(documents_that_resemble_hardly_any_of_many_are_not_compared_with_the_others
                (unsigned long long)n, (double)r.arcs / (double)r.documents);
         CU_ASSERT(vain <= 4);
     }
+}
+
+/* They share nothing, but are of one content. */
+TEST(documents_without_words_are_not_compared_with_one_another)
+{
+    static const char *const relations[] = {
+        "jaccard(a, b) >= 0.8", "containment(a, b) >= 0.7 && a.timestamp <= b.timestamp",
+        "containment(a, b) >= 0.7 && a.host != b.host"};
+    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++)
+        for (uint64_t n = FEW; n <= 4ull * FEW; n *= 4) {
+            struct sp_cover_result r = cover_without_words(n, relations[i]);
+            CU_ASSERT_EQUAL(r.documents, n);
+            CU_ASSERT_EQUAL(r.kept, n);
+            CU_ASSERT_EQUAL(r.evaluated, 0);
+        }
+    /* Without a measure the relation decides. */
+    struct sp_cover_result r = cover_without_words(20, "a.mime = b.mime");
+    CU_ASSERT_EQUAL(r.kept, 1);
 }
 
 TEST(a_document_is_compared_with_few_in_few_rounds)
