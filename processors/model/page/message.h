@@ -69,7 +69,7 @@ enum sp_rank_rule {
     SP_RANK_POPULARITY, /* the winner is more popular */
     SP_RANK_STATIC,     /* the winner's URL has no query */
     SP_RANK_SHORT,      /* the winner's URL is shorter */
-    SP_RANK_MARKET,     /* the winner is of the market */
+    SP_RANK_MARKET,     /* the winner is of the market; no setting makes it decide */
     SP_RANK_ID,         /* nothing but the order of page ids */
     SP_RANK_OVERRIDE    /* none: the winner ranks lower; winner.relation or winner.margin decided */
 };
