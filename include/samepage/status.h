@@ -20,12 +20,13 @@
  * or when members join or leave the consumer group, events since the last commit are delivered
  * again, so applying an event must be idempotent.
  *
- * SAMEPAGE_REMADE says that what you keep may be of pages that the topic no longer has: drop it,
- * and read the topic from its beginning (a new client without a group, or with another one). It is
- * noticed while a client is open, by the last event that was read: its offset is behind the end, or
- * has another event. Where a topic is made again while no client is open, a group begins as one
- * that is new, because its offsets were deleted with the topic. Programs that do not know
- * SAMEPAGE_REMADE may go on as after SAMEPAGE_NONE.
+ * SAMEPAGE_REMADE says that the topic was deleted and created again, so you may keep data about
+ * pages that it does not have: drop your data, and read the topic from its beginning (with a new
+ * client without a group, or with another group). An open client notices this because the offset of
+ * the last event that it read is beyond the end, or has another event. If no client is open at that
+ * time, none can notice it: the broker deletes the group's offsets with the topic, and the group
+ * starts like a new one. A program that does not know SAMEPAGE_REMADE may continue as after
+ * SAMEPAGE_NONE.
  *
  * Thread rule: a client belongs to one thread at a time; different clients are independent.
  * Running out of memory ends the process. */

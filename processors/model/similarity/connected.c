@@ -9,7 +9,7 @@
  * page was in another component when it was last read, so what is connected with the page is passed
  * over.
  *
- * A key has a place, which bounds what a pair can share that meets by it (place.h). */
+ * A key has a place, which bounds what a pair can share that meets by it (positional.h). */
 #include "similarity/connected.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 #include "base/order.h"
 #include "candidates/candidates.h"
 #include "similarity/classes.h"
-#include "similarity/place.h"
+#include "similarity/positional.h"
 #include "similarity/prefix.h"
 
 /* Of step 1: comparisons of a page, and postings of each of its keys that it looks at. */
@@ -263,7 +263,7 @@ static uint32_t first_of_size(const struct work *w, double size, uint32_t lo, ui
 /* The end of the smaller classes with which x may share a key at that place first. */
 static uint32_t end_at(const struct work *w, uint32_t x, uint32_t place, uint32_t lo)
 {
-    double end = sp_place_end(w->threshold, size_of(w, x), place);
+    double end = sp_positional_size_end(w->threshold, size_of(w, x), place);
     if (!w->sized || w->first_capped <= x || end > size_of(w, x))
         return x;
     return first_of_size(w, end, lo, x);

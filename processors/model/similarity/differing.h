@@ -10,7 +10,7 @@
  *
  * If that is not above 0, nothing need be shared: both sets are near the reference. Else order the
  * shingles of all D by how rare they are, and let the first one that both have be at the places p
- * and q. They share no more than either has from there on (place.h), so
+ * and q. They share no more than either has from there on (positional.h), so
  *
  *   reach(x, p) >= apart(y)   and   reach(y, q) >= apart(x)
  *   with   reach(x, p) = |D(x)| + g |x| - 2 p, reach(y, q) = |D(y)| + h |y| - 2 q

@@ -5,7 +5,8 @@
  * There are 256 shards, selected by the first 8 bits of the key. A shard that has become large
  * splits into 256 of its own, selected by the next 8 bits. A shard is an array of buckets, each of
  * which is a cache line. A key's bucket is chosen by its first bits in the shard, so an entry keeps
- * only its last bits. It has as many bits as numbers and these need, about 30:
+ * only its last bits (quotienting, Cleary 1984). It has as many bits as numbers and these need,
+ * about 30:
  *
  *   byte 0    numbers of entries, and of the keys of this bucket that found no room
  *   byte 2    a filter of 16 bits of these keys

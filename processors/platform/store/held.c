@@ -47,7 +47,7 @@ static uint64_t bits_of(uint64_t hash)
 
 /* Adds the keys of the last run to both filters. Each key waits for its own memory and for that of
  * the filters, so these are fetched for several keys at once. */
-static void note_keys(struct sp_held *h, size_t from, struct sp_present *present)
+static void note_keys(struct sp_held *h, size_t from, struct sp_key_filter *present)
 {
     enum { AT_ONCE = 32 };
     const struct sp_write_batch *b = &h->rows;
@@ -60,11 +60,11 @@ static void note_keys(struct sp_held *h, size_t from, struct sp_present *present
             struct sp_view key = sp_write_batch_key(b, &b->writes[i + k]);
             hashes[k] = sp_hash64(key.data, key.len);
             sp_prefetch(&h->filter[hashes[k] & h->filter_mask]);
-            sp_present_prefetch(present, hashes[k]);
+            sp_key_filter_prefetch(present, hashes[k]);
         }
         for (size_t k = 0; k < n; k++) {
             h->filter[hashes[k] & h->filter_mask] |= bits_of(hashes[k]);
-            sp_present_add(present, hashes[k]);
+            sp_key_filter_add(present, hashes[k]);
         }
     }
 }
@@ -89,7 +89,7 @@ static bool last_is_long(const struct sp_held *h)
            2 * (h->ends[last] - run_start(h, last)) >= h->ends[last - 1] - run_start(h, last - 1);
 }
 
-void sp_held_commit(struct sp_held *h, struct sp_present *present)
+void sp_held_commit(struct sp_held *h, struct sp_key_filter *present)
 {
     size_t from = sp_held_open(h);
     SP_ASSERT(h->runs < SP_HELD_RUNS);

@@ -8,7 +8,7 @@
 #define SP_STORE_HELD_H
 
 #include "store/batch.h"
-#include "store/present.h"
+#include "store/key_filter.h"
 
 enum { SP_HELD_RUNS = 64 };
 
@@ -32,7 +32,7 @@ size_t sp_held_open(const struct sp_held *h);
 /* Drops the open batch. */
 void sp_held_discard(struct sp_held *h);
 /* The open batch becomes a run, and thereby committed; its keys are added to `present`. */
-void sp_held_commit(struct sp_held *h, struct sp_present *present);
+void sp_held_commit(struct sp_held *h, struct sp_key_filter *present);
 /* Approximate memory of all runs. */
 uint64_t sp_held_bytes(const struct sp_held *h);
 /* The committed write to that key, whose hash (sp_hash64) the caller knows, or NULL; always NULL

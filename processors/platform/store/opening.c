@@ -115,7 +115,7 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
             sp_held_init(&r->held, sp_rocks_buffer_bytes(r));
             r->apply.sorted = sp_sorted_new(r->handle, directory, r->apply.runs);
             if (o->alone && is_empty(r))
-                sp_present_begin(&r->present, SP_PRESENT_LAYERS);
+                sp_key_filter_begin(&r->present, SP_KEY_FILTER_LAYERS);
         }
         if (r->background)
             r->flight = sp_flight_new(&r->apply);

@@ -7,7 +7,7 @@
 #include "store/flight.h"
 #include "store/held.h"
 #include "store/impl.h"
-#include "store/present.h"
+#include "store/key_filter.h"
 
 struct sp_rocks_db {
     struct sp_db db;
@@ -21,11 +21,11 @@ struct sp_rocks_db {
     rocksdb_readoptions_t *narrow; /* for scans of prefixes that are in the files' filters */
     rocksdb_writeoptions_t *write;
     rocksdb_writebatch_t *writes;
-    struct sp_held held;       /* the open batch, and before it commits that wait to be applied */
-    bool gathers;              /* commits wait; otherwise each is applied at once */
-    uint64_t memtable_bytes;   /* of a write buffer, if it is not shared */
-    uint64_t stored;           /* bytes in the database at the open, and applied since */
-    struct sp_present present; /* the keys of all commits; only if commits are gathered */
+    struct sp_held held;     /* the open batch, and before it commits that wait to be applied */
+    bool gathers;            /* commits wait; otherwise each is applied at once */
+    uint64_t memtable_bytes; /* of a write buffer, if it is not shared */
+    uint64_t stored;         /* bytes in the database at the open, and applied since */
+    struct sp_key_filter present; /* the keys of all commits; only if commits are gathered */
     struct sp_apply apply;
     char *directory;
     bool background;                 /* commits are applied by a flight, not only while filling */

@@ -79,7 +79,7 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
     char *error = NULL;
     uint64_t hash = hash_of(r, key);
     sp_rocks_unpin(r);
-    if (!sp_present_may_have(&r->present, hash))
+    if (!sp_key_filter_may_have(&r->present, hash))
         return SP_NOT_FOUND; /* and rocks_expect has not read it ahead */
     bool found = r->ahead && sp_ahead_take(r->ahead, key, &ahead);
     if (found)
@@ -113,7 +113,7 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
 static void rocks_expect(struct sp_db *db, struct sp_view key)
 {
     struct sp_rocks_db *r = sp_rocks(db);
-    if (r->ahead && sp_present_may_have(&r->present, hash_of(r, key)))
+    if (r->ahead && sp_key_filter_may_have(&r->present, hash_of(r, key)))
         sp_ahead_expect(r->ahead, key, db->uncached ? r->scan : r->read);
 }
 
@@ -121,7 +121,7 @@ static bool rocks_peek(struct sp_db *db, struct sp_view key, struct sp_view *ret
 {
     struct sp_rocks_db *r = sp_rocks(db);
     uint64_t hash = hash_of(r, key);
-    if (!r->ahead || !sp_present_may_have(&r->present, hash))
+    if (!r->ahead || !sp_key_filter_may_have(&r->present, hash))
         return false;
     const struct sp_write *w = sp_held_find(&r->held, key, hash);
     if (!w)
@@ -403,7 +403,7 @@ static void rocks_close(struct sp_db *db)
     rocksdb_writebatch_destroy(r->writes);
     sp_free(r->directory);
     sp_held_done(&r->held);
-    sp_present_done(&r->present);
+    sp_key_filter_done(&r->present);
     rocksdb_writeoptions_destroy(r->write);
     rocksdb_readoptions_destroy(r->narrow);
     rocksdb_readoptions_destroy(r->scan);

@@ -64,7 +64,7 @@ static void set_memtables(rocksdb_options_t *to, const struct sp_rocksdb_options
  * with a level rewrites all of it: a row was written once for each time the first level filled, and
  * then up to ten times for the next. This way it is written about once for each time that the state
  * quadruples. Look-ups must ask the filters of more files, but gathered commits have a filter of
- * all keys (present.h).
+ * all keys (key_filter.h).
  *
  * RocksDB's default merges the newest runs with each older one that is not larger than all of them
  * together. But new files also contain the signatures, which a merge moves to blob files, so 15 new

@@ -14,7 +14,7 @@
 #include "cover/nth.h"
 #include "cover/sizes.h"
 #include "similarity/intersect.h"
-#include "similarity/place.h"
+#include "similarity/positional.h"
 
 enum {
     GRAIN = 256, /* units a thread takes at a time */
@@ -261,7 +261,8 @@ static void meet_sized(struct sp_pairs *f, struct hand *hand, size_t probe, uint
     size_t list = sp_lists_of(x, key);
     uint32_t p = x->directory[list], end = x->directory[list + 1], own = f->crowds.of[probe];
     double c = f->options.jaccard, size = f->units[probe].size;
-    double most = c > 0 ? sp_place_end(c - ROUNDING, size, (double)before) : (double)INFINITY;
+    double most =
+        c > 0 ? sp_positional_size_end(c - ROUNDING, size, (double)before) : (double)INFINITY;
     while (p < end) {
         uint32_t crowd = f->crowds.count > 0 ? f->crowds.of[f->sizes.units[x->items[p].unit]] : 0;
         if (crowd == 0 || crowd != own) {

@@ -10,10 +10,10 @@
  * a unit with n of them leaves out its last ceil(share n) - 1: a pair that shares enough shares one
  * of the first. The order is rarest first: a shingle that only one unit has needs no posting.
  *
- * With a least Jaccard similarity the place of a shingle in that order counts (similarity/place.h):
- * one far behind in a unit finds only smaller ones. The postings of a shingle are in order of size.
- * Units that share most of their text with many others are in crowds (crowds.h), whose pairs are
- * found in another way.
+ * With a least Jaccard similarity the place of a shingle in that order counts
+ * (similarity/positional.h): one far behind in a unit finds only smaller ones. The postings of a
+ * shingle are in order of size. Units that share most of their text with many others are in crowds
+ * (crowds.h), whose pairs are found in another way.
  *
  * Memory is bounded by working through the indexed side in blocks: the postings of a block are held
  * in memory, and all units of the other side are looked up in it, read front to back.

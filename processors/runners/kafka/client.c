@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/huge.h"
-#include "kafka/steady.h"
+#include "kafka/monotonic.h"
 
 void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
                    char ret_name[SP_TOPIC_NAME_MAX])
@@ -374,7 +374,7 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
 {
     struct builder b = {.conf = rd_kafka_conf_new()};
     char error[512] = "";
-    sp_steady_waits();
+    sp_monotonic_waits();
     set_defaults(&b, o, role);
     for (size_t i = 0; i < o->property_count; i++)
         set(&b, o->properties[i].key, o->properties[i].value);

@@ -215,7 +215,7 @@ static enum sp_err open_topic(struct sp_replica *r)
         return fail(r, err, r->fault.text);
     err = sp_kafka_partitions(r->reader, r->topic, &partitions);
     if (err == SP_NOT_FOUND)
-        return fail(r, err, "does not exist: samepage topics create creates it");
+        return fail(r, err, "does not exist; `samepage topics create` creates it");
     if (err == SP_INVALID)
         return fail(r, err, SP_KAFKA_FORBIDDEN);
     if (err != SP_OK)

@@ -334,7 +334,7 @@ static enum sp_err count_partitions(struct watch *w, enum sp_topic topic, char *
     enum sp_err err = sp_kafka_partitions(w->reader, name, ret_count);
     if (err == SP_NOT_FOUND)
         return sp_fault_set(w->fault, SP_INVALID,
-                            "there is no topic %s: samepage topics create makes it", name);
+                            "there is no topic %s; `samepage topics create` creates it", name);
     if (err == SP_INVALID)
         return sp_fault_set(w->fault, err, "%s: %s", name, SP_KAFKA_FORBIDDEN);
     return err == SP_OK ? SP_OK

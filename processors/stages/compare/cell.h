@@ -1,6 +1,7 @@
 /* One cell: its rows, the pages that own each row, the row cache and the index.
  *
- *   slot   4+40 bytes in memory for each distinct content, as long as it has an owner
+ *   slot   40 bytes in memory for each distinct content, as long as it has an owner, and a place in
+ *          the table by content
  *   row    the owners of a slot, while cached or changed
  *   star   what the index knows of a slot (stars/stars.h): its number there is the slot's
  *

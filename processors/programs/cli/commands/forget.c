@@ -193,7 +193,8 @@ static enum sp_err send_all(const struct arguments *a, struct sending *s, struct
     if (err == SP_INVALID)
         return sp_fault_set(fault, err, "%s: %s", s->topic, SP_KAFKA_FORBIDDEN);
     if (err != SP_OK)
-        return sp_fault_set(fault, err, "there is no topic for pages");
+        return sp_fault_set(fault, err,
+                            "there is no topic for pages; `samepage topics create` creates it");
     if (!has_topic(s->producer, s->audit))
         s->audit[0] = 0;
     for (size_t i = 0; i < a->count; i++) {

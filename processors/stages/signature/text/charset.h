@@ -1,4 +1,4 @@
-/* A page's bytes to UTF-8. */
+/* A page's bytes to UTF-8. Thread rule: one thread at a time for each converter. */
 #ifndef SP_TEXT_CHARSET_H
 #define SP_TEXT_CHARSET_H
 

@@ -1,4 +1,5 @@
-/* Folding of text that is not all ASCII: see words.h for what is folded how. */
+/* Folding of text that is not all ASCII: see words.h for what is folded how. Thread rule: one
+ * thread at a time for each. */
 #ifndef SP_TEXT_FOLD_H
 #define SP_TEXT_FOLD_H
 

@@ -1,4 +1,4 @@
-/* HTML to blocks of text in one pass. */
+/* HTML to blocks of text in one pass. Thread rule: one thread at a time for each scanner. */
 #ifndef SP_TEXT_HTML_H
 #define SP_TEXT_HTML_H
 

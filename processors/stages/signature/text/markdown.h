@@ -1,4 +1,4 @@
-/* Markdown to blocks of text. */
+/* Markdown to blocks of text. Thread rule: any thread. */
 #ifndef SP_TEXT_MARKDOWN_H
 #define SP_TEXT_MARKDOWN_H
 

@@ -3,7 +3,8 @@
  *
  *   bytes --charset--> UTF-8 --scanner--> blocks of text, each main or boilerplate
  *         --words--> folded words --> struct sp_builder --> signature
- */
+ *
+ * Thread rule: one thread at a time for each struct sp_text; the other functions: any thread. */
 #ifndef SP_TEXT_TEXT_H
 #define SP_TEXT_TEXT_H
 

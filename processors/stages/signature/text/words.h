@@ -11,7 +11,9 @@
  *                 of shingles, and a shingle covers five characters. Bigrams would
  *                 double the words and tell a shingle nothing new
  *   invisible     soft hyphen, joiners, direction marks vanish, also inside words
- *   sentences     end at . ! ? 。 and their like, unless a word goes on at once (3.14) */
+ *   sentences     end at . ! ? 。 and their like, unless a word goes on at once (3.14)
+ *
+ * Thread rule: one thread at a time for each struct sp_words. */
 #ifndef SP_TEXT_WORDS_H
 #define SP_TEXT_WORDS_H
 

@@ -1,5 +1,5 @@
-/* See present.h. Layers of words; a key sets up to four bits of one word of the last layer. */
-#include "store/present.h"
+/* See key_filter.h. Layers of words; a key sets up to four bits of one word of the last layer. */
+#include "store/key_filter.h"
 
 #include "base/assert.h"
 #include "base/huge.h"
@@ -11,7 +11,8 @@
  * a look-up of a new key waits for the memory of each layer. */
 enum { FIRST_WORDS = 1 << 19, KEYS_A_WORD = 4, BITS = 4, WORD_BITS = 6 };
 
-_Static_assert(sizeof(uint64_t) * FIRST_WORDS * ((1 << SP_PRESENT_LAYERS) - 1) <= SP_PRESENT_BYTES,
+_Static_assert(sizeof(uint64_t) * FIRST_WORDS * ((1 << SP_KEY_FILTER_LAYERS) - 1) <=
+                   SP_KEY_FILTER_BYTES,
                "the layers are larger than the header says");
 
 static size_t words_of(size_t layer)
@@ -27,25 +28,25 @@ static uint64_t bits_of(uint64_t hash)
     return bits;
 }
 
-void sp_present_done(struct sp_present *k)
+void sp_key_filter_done(struct sp_key_filter *k)
 {
     for (size_t i = 0; i < k->count; i++)
         sp_huge_free(k->layers[i]);
-    *k = (struct sp_present){0};
+    *k = (struct sp_key_filter){0};
 }
 
-void sp_present_begin(struct sp_present *k, size_t layers)
+void sp_key_filter_begin(struct sp_key_filter *k, size_t layers)
 {
-    SP_ASSERT(layers <= SP_PRESENT_LAYERS);
-    sp_present_done(k);
+    SP_ASSERT(layers <= SP_KEY_FILTER_LAYERS);
+    sp_key_filter_done(k);
     k->most = layers;
     k->complete = true;
 }
 
-static void add_layer(struct sp_present *k)
+static void add_layer(struct sp_key_filter *k)
 {
     if (k->count == k->most) {
-        sp_present_done(k);
+        sp_key_filter_done(k);
         return;
     }
     size_t words = words_of(k->count);
@@ -53,14 +54,14 @@ static void add_layer(struct sp_present *k)
     k->room = words * KEYS_A_WORD;
 }
 
-void sp_present_prefetch(const struct sp_present *k, uint64_t hash)
+void sp_key_filter_prefetch(const struct sp_key_filter *k, uint64_t hash)
 {
     if (k->count)
         sp_prefetch(&k->layers[k->count - 1][hash & (words_of(k->count - 1) - 1)]);
 }
 
 /* A row that is written at every commit takes the room of one key in each layer. */
-void sp_present_add(struct sp_present *k, uint64_t hash)
+void sp_key_filter_add(struct sp_key_filter *k, uint64_t hash)
 {
     if (k->complete && k->room == 0)
         add_layer(k);
@@ -73,7 +74,7 @@ void sp_present_add(struct sp_present *k, uint64_t hash)
     *word |= bits;
 }
 
-bool sp_present_may_have(const struct sp_present *k, uint64_t hash)
+bool sp_key_filter_may_have(const struct sp_key_filter *k, uint64_t hash)
 {
     if (!k->complete)
         return true;

@@ -1,9 +1,10 @@
-/* See steady.h. librdkafka 2.0 computes the end of each wait by the system's clock and waits for it
- * with cnd_timedwait, which means that clock, too. If the clock is set back meanwhile, the wait is
- * longer by as much: a stage without messages did not commit and did not send heartbeats until the
- * old time came again. A program's own function of that name has precedence over the C library's.
+/* See monotonic.h. librdkafka 2.0 computes the end of each wait by the system's clock and waits for
+ * it with cnd_timedwait, which means that clock, too. If the clock is set back meanwhile, the wait
+ * is longer by as much: a stage without messages did not commit and did not send heartbeats until
+ * the old time came again. A program's own function of that name has precedence over the C
+ * library's.
  */
-#include "kafka/steady.h"
+#include "kafka/monotonic.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@ enum { SECOND_NS = 1000000000 };
 _Static_assert(sizeof(cnd_t) == sizeof(pthread_cond_t) && sizeof(mtx_t) == sizeof(pthread_mutex_t),
                "");
 
-void sp_steady_waits(void)
+void sp_monotonic_waits(void)
 {
 }
 
