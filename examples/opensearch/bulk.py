@@ -76,7 +76,7 @@ def events(options):
             status = consumer.poll(1.0)
             if consumer.remade > remade:
                 remade = consumer.remade
-                print("bulk.py: the topic was deleted and made again: the index may have pages that it no longer has; "
+                print("bulk.py: the topic was deleted and recreated: the index may have pages that it no longer has; "
                       "fill a new index with another --group", file=sys.stderr)
                 continue
             if status is None and consumer.erased is None:

@@ -20,7 +20,7 @@
  * or when members join or leave the consumer group, events since the last commit are delivered
  * again, so applying an event must be idempotent.
  *
- * SAMEPAGE_REMADE says that the topic was deleted and created again, so you may keep data about
+ * SAMEPAGE_REMADE says that the topic was deleted and recreated, so you may keep data about
  * pages that it does not have: drop your data, and read the topic from its beginning (with a new
  * client without a group, or with another group). An open client notices this because the offset of
  * the last event that it read is beyond the end, or has another event. If no client is open at that
@@ -95,7 +95,7 @@ struct samepage_status_event {
 /* The results of samepage_status_next and samepage_status_commit. */
 enum samepage_result {
     SAMEPAGE_EVENT = 1,    /* next: *out is an event */
-    SAMEPAGE_REMADE = 2,   /* next: the topic was deleted and created again; call next again */
+    SAMEPAGE_REMADE = 2,   /* next: the topic was deleted and recreated; call next again */
     SAMEPAGE_NONE = 0,     /* next: time-out, or a page was erased; commit: done */
     SAMEPAGE_RETRY = -1,   /* a temporary error: call again */
     SAMEPAGE_BAD = -2,     /* a record that is not a status event was skipped: call again */

@@ -169,7 +169,7 @@ class StatusConsumer:
     Only committed events are seen, from the beginning of the topic at first. After a crash those
     since the last commit come again: let applying one twice do no harm.
 
-    If the topic is deleted and made again while the consumer is open, ``remade`` grows before the first event of the new
+    If the topic is deleted and recreated while the consumer is open, ``remade`` grows before the first event of the new
     topic. What you keep may then be of pages that the topic no longer has: drop it.
 
     :param group: the consumer group whose members share the partitions and whose commits are kept.
@@ -179,7 +179,7 @@ class StatusConsumer:
     def __init__(self, bootstrap_servers: str, topic: str = "status", *, group: str,
                  config: Optional[Mapping[str, Any]] = None, consumer: Any = None) -> None:
         self.bad = 0  #: records passed over since they are no status events
-        self.remade = 0  #: how many times the topic was deleted and made again
+        self.remade = 0  #: how many times the topic was deleted and recreated
         #: the canonical URL of the page that was erased (`samepage forget`), if that is why the last poll returned None
         self.erased: Optional[str] = None
         if consumer is None:
@@ -191,7 +191,7 @@ class StatusConsumer:
         self._consumer = consumer
         self._seen: Dict[int, Any] = {}  # by partition: the last event since the last commit
         self._places = _Places()
-        self._held: Any = None  # the first event of a topic that was made again
+        self._held: Any = None  # the first event of a topic that was recreated
         consumer.subscribe([topic], on_assign=self._moved, on_revoke=self._moved)
 
     def _moved(self, _consumer: Any, partitions: List[Any]) -> None:
@@ -200,7 +200,7 @@ class StatusConsumer:
             self._seen.pop(partition.partition, None)
 
     def poll(self, timeout: float = 1.0) -> Optional[Status]:
-        """The next event, or None where none comes in so many seconds, a page was erased or the topic was made again.
+        """The next event, or None where none comes in so many seconds, a page was erased or the topic was recreated.
         ConnectionError where the broker refuses."""
         self.erased = None
         message, held, self._held = self._held, self._held is not None, None
@@ -210,7 +210,7 @@ class StatusConsumer:
             return None
         error = message.error()
         if error is not None:
-            deleted = error.code() == _UNKNOWN_TOPIC and self._places  # it may be made again
+            deleted = error.code() == _UNKNOWN_TOPIC and self._places  # it may be recreated
             if error.fatal() or not (error.retriable() or deleted):
                 raise ConnectionError(str(error))
             return None
@@ -239,7 +239,7 @@ class StatusConsumer:
     def commit(self) -> None:
         """All events so far are dealt with: the next start goes on behind them."""
         # The position that librdkafka would commit by itself is none where it is before what was committed of a topic
-        # that was made again.
+        # that was recreated.
         while self._seen:
             _, message = self._seen.popitem()
             self._consumer.commit(message=message, asynchronous=False)

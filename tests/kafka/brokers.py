@@ -135,14 +135,14 @@ def remade(place):
         gone = min(set(decided(followed())) - set(want))
         with place.stages():
             place.ingest()
-            place.settled(want, "topics that were made again")
+            place.settled(want, "topics that were recreated")
             indexer.send_signal(signal.SIGCONT)
             until(lambda: served(gone) == 404 and served(min(want)) not in (None, 404),
                   lambda: f"the new statuses alone: {served(gone)}, {served(min(want))}")
             until(lambda: decided(followed()[count:]) == want, "the new statuses")
             until(lambda: indexed(want), lambda: "an index of the new statuses: " + log(place, "run"))
         for reader in ("status", "run"):
-            check_in("was deleted and made again", log(place, reader))
+            check_in("was deleted and recreated", log(place, reader))
 
 
 def groups(place):

@@ -193,7 +193,7 @@ def state_of(place, name, inputs):
 
 def published_after_kills(place, keeps, admin, follower):
     """A server that is killed again and again while the crawl goes on leaves a topic that the next one completes. One
-    whose topic is deleted and created again publishes all rules, not just the changed ones. A follower keeps its rules until
+    whose topic is deleted and recreated publishes all rules, not just the changed ones. A follower keeps its rules until
     there is a topic again."""
     log, rng = place.path("killed.log"), random.Random(1)
     inputs = ["two", "more", "third"]

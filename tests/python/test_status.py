@@ -187,7 +187,7 @@ class Statuses(unittest.TestCase):
         self.assertEqual(broker.commits, 2)
 
     def consume(self, *messages, commit_at=None):
-        """The URLs in order, and "remade" where the topic was made again; commits after the event of that number."""
+        """The URLs in order, and "remade" where the topic was recreated; commits after the event of that number."""
         told, remade = [], 0
         with samepage.StatusConsumer("", topic="t", group="g", consumer=Broker(messages)) as consumer:
             for _ in range(2 * len(messages)):

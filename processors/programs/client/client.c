@@ -21,7 +21,7 @@ struct samepage_status_client {
     bool from_end;                             /* without a group: it began at the end */
     rd_kafka_topic_partition_list_t *returned; /* the next offset of each partition */
     struct sp_seen seen;
-    rd_kafka_message_t *held; /* the next one, of a topic that was made again */
+    rd_kafka_message_t *held; /* the next one, of a topic that was recreated */
     bool *ended;              /* by partition: its end was reached; NULL: nobody asks */
     int32_t behind;
     char *erased; /* URL; NULL: the last record was another */
@@ -235,7 +235,7 @@ static struct samepage_status_client *open_client(const char *const *properties,
     c->grouped = group != NULL;
     c->from_end = !group && starts_at_end(conf);
     c->returned = rd_kafka_topic_partition_list_new(4);
-    /* From now on an offset that does not exist is one of a topic that was made again: its first
+    /* From now on an offset that does not exist is one of a topic that was recreated: its first
      * events are new to the caller, wherever the reading began. */
     if (!group)
         set(conf, "auto.offset.reset", "earliest", NULL, 0);
@@ -323,7 +323,7 @@ static int say_remade(struct samepage_status_client *c, const rd_kafka_message_t
     rd_kafka_topic_partition_list_destroy(c->returned);
     c->returned = rd_kafka_topic_partition_list_new(4);
     say(c->message, sizeof c->message,
-        "topic %s was deleted and made again: it is read from its beginning",
+        "topic %s was deleted and recreated: it is read from its beginning",
         rd_kafka_topic_name(m->rkt));
     return SAMEPAGE_REMADE;
 }

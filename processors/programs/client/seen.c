@@ -1,4 +1,4 @@
-/* See seen.h. A topic that was deleted and made again is noticed by its offsets, which go back, or
+/* See seen.h. A topic that was deleted and recreated is noticed by its offsets, which go back, or
  * by the last message, which is another one (kafka/last.h). The last one is read again before the
  * next one where there was time to make the topic again: after the end of the partition was reached
  * a while ago, and after an error.

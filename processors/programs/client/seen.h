@@ -28,7 +28,7 @@ enum sp_seen_as sp_seen_take(struct sp_seen *s, const rd_kafka_message_t *m, int
 int64_t sp_seen_last(const struct sp_seen *s, int32_t partition);
 /* The end of the partition was reached. */
 void sp_seen_ended(struct sp_seen *s, int32_t partition, int64_t now_ms);
-/* Something failed: the topic may have been made again since the last messages. */
+/* Something failed: the topic may have been recreated since the last messages. */
 void sp_seen_interrupted(struct sp_seen *s);
 /* The partition was assigned or taken away: another reader of the group may have read on. */
 void sp_seen_moved(struct sp_seen *s, int32_t partition);

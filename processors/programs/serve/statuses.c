@@ -177,7 +177,7 @@ void sp_statuses_clear(struct sp_statuses *s)
     __atomic_add_fetch(&s->version, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The topic was made again: nothing that is known is of its pages. Until it can be opened, there is
+/* The topic was recreated: nothing that is known is of its pages. Until it can be opened, there is
  * no client. */
 static void start_over(struct sp_statuses *s)
 {

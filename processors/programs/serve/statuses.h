@@ -25,7 +25,7 @@ struct sp_status_event;
 void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *event);
 /* The page was erased. */
 void sp_statuses_forget(struct sp_statuses *s, const char *url);
-/* The topic was deleted and made again. */
+/* The topic was deleted and recreated. */
 void sp_statuses_clear(struct sp_statuses *s);
 
 /* Events so far; UINT64_MAX after the topic could no longer be followed. */

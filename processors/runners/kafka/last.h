@@ -1,5 +1,5 @@
 /* The last message that was read or written of a partition. If the topic has another one at its
- * offset, it was deleted and made again, also where it has grown longer than it was; librdkafka 2.0
+ * offset, it was deleted and recreated, even if it is longer by now; librdkafka 2.0
  * does not tell the ids of topics. */
 #ifndef SP_KAFKA_LAST_H
 #define SP_KAFKA_LAST_H

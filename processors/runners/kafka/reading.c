@@ -25,7 +25,7 @@ void sp_reading_close(struct reading *r)
     *r = (struct reading){0};
 }
 
-/* A topic that was deleted and made again ends before what was read of it. Its first messages would
+/* A topic that was deleted and recreated ends before what was read of it. Its first messages would
  * never be read, and the others only where it has grown longer. */
 enum sp_err sp_reading_check(const char *topic, const int64_t *read, const int64_t *ends,
                              int32_t partitions, struct sp_fault *fault)
@@ -34,7 +34,7 @@ enum sp_err sp_reading_check(const char *topic, const int64_t *read, const int64
         if (ends[p] < read[p])
             return sp_fault_set(fault, SP_BUSY,
                                 "%s [%d]: was read to offset %lld and ends at %lld, so it was "
-                                "deleted and made again, and is read from its beginning",
+                                "deleted and recreated, and is read from its beginning",
                                 topic, (int)p, (long long)read[p], (long long)ends[p]);
     return SP_OK;
 }
@@ -59,7 +59,7 @@ static enum sp_err replaced(const struct reading *r, int32_t partition, struct s
 {
     return sp_fault_set(fault, SP_BUSY,
                         "%s [%d]: no longer has the message that was the last one, at offset %lld, "
-                        "so it was deleted and made again, and is read from its beginning",
+                        "so it was deleted and recreated, and is read from its beginning",
                         r->topic, (int)partition, (long long)r->last[partition].offset);
 }
 

@@ -21,15 +21,15 @@ struct reading {
 void sp_reading_open(struct reading *r, enum sp_topic id, int32_t partitions, bool each);
 void sp_reading_close(struct reading *r);
 
-/* SP_BUSY: a partition ends before what was `read` of it: the topic was deleted and made again. */
+/* SP_BUSY: a partition ends before what was `read` of it: the topic was deleted and recreated. */
 enum sp_err sp_reading_check(const char *topic, const int64_t *read, const int64_t *ends,
                              int32_t partitions, struct sp_fault *fault);
 /* Assigns the partitions that have more, where every message is read from their last one on: if it
- * is not in its place, the topic was deleted and made again, and may have grown longer than before.
+ * is not in its place, the topic was deleted and recreated, and may have grown longer than before.
  */
 enum sp_err sp_reading_assign(struct reading *r, rd_kafka_t *reader, struct sp_fault *fault);
 /* Whether this is a message of the lap that was not read before; it then counts as read. SP_BUSY:
- * the topic was deleted and made again (*ret_remade), or librdkafka reports an error. */
+ * the topic was deleted and recreated (*ret_remade), or librdkafka reports an error. */
 enum sp_err sp_reading_take(struct reading *r, const rd_kafka_message_t *m, bool *ret_new,
                             bool *ret_remade, struct sp_fault *fault);
 bool sp_reading_has_more(const struct reading *r);

@@ -46,7 +46,7 @@ struct watch {
     bool tail_is_read;
     struct tier tiers[2];
     uint32_t unanswered;     /* questions to the tiers' groups, since the last answer */
-    bool remade;             /* topics were made again, and nothing was judged by them since */
+    bool remade;             /* topics were recreated, and nothing was judged by them since */
     int64_t *was[SP_TOPICS]; /* how far the last round had read them */
     int32_t was_partitions[SP_TOPICS];
     struct sp_copies copies;
@@ -146,7 +146,7 @@ static void on_status(struct watch *w, struct sp_view key, struct sp_view value)
     sp_shadow_status(w->shadow, &e);
 }
 
-/* Topics are deleted and made again together, and another one of them may have grown longer than it
+/* Topics are deleted and recreated together, and another one of them may have grown longer than it
  * was, so one is enough. What is read too much is not judged. */
 static enum sp_err check(struct watch *w, const char *topic, const int64_t *read,
                          const int64_t *ends, int32_t partitions)
@@ -217,7 +217,7 @@ static enum sp_err read_to_end(struct watch *w, struct reading *r,
     return err;
 }
 
-/* A mark behind the end of a tier that was made again would not be passed until the tier is as long
+/* A mark behind the end of a tier that was recreated would not be passed until the tier is as long
  * as before. */
 static enum sp_err check_mark(struct watch *w, const struct tier *t)
 {

@@ -14,7 +14,7 @@
  * in time, and a tier that stands still raises no alarm.
  *
  * At each start it begins at the present ends with nothing watched, and judges only what it has
- * seen. A topic that was deleted and made again under way is read from its beginning. It writes
+ * seen. A topic that was deleted and recreated under way is read from its beginning. It writes
  * nothing, and is a member of no group. Thread rule: one thread; the metrics may be read by others.
  */
 #ifndef SP_KAFKA_WATCH_H

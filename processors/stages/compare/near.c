@@ -3,8 +3,8 @@
  * Invariant: the edges that were sent for the present rows connect all rows of the stage that
  * similarity connects, except for the work that is still to be done (debt.c).
  *
- *   anchor    A row that hangs on another one of its star is linked to it, each time that it comes
- *             to hang on another one. So the members of a star are connected.
+ *   anchor    A row that is attached to another one of its star is linked to it, and again whenever
+ *             it is attached to another one. So the members of a star are connected.
  *   reliance  A row that touched a star is linked to one member of it, and relies on that member
  *             being in one star with those that it also resembles. When the member leaves the star,
  *             the row probes again (relied.c).

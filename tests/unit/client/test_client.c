@@ -204,7 +204,7 @@ TEST(a_topic_that_was_made_again_is_told_once_and_no_event_is_missed)
     say_loser(&b, "https://d.example/");
     say_loser(&b, "https://e.example/");
     CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_REMADE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(samepage_status_error(c), "deleted and made again"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(samepage_status_error(c), "deleted and recreated"));
     CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_EVENT);
     CU_ASSERT_STRING_EQUAL(event.url, "https://d.example/");
     CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_EVENT);
@@ -214,7 +214,7 @@ TEST(a_topic_that_was_made_again_is_told_once_and_no_event_is_missed)
     end(&b);
 }
 
-/* Messages of a topic that was made again have other times. */
+/* Messages of a topic that was recreated have other times. */
 static int64_t delay_ms;
 
 int64_t __real_rd_kafka_message_timestamp(const rd_kafka_message_t *m,
@@ -283,7 +283,7 @@ TEST(a_topic_that_was_made_again_and_is_longer_than_before_is_told_and_read_from
     delay_ms = 1;
     say_loser(&b, "https://d.example/");
     CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_REMADE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(samepage_status_error(c), "deleted and made again"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(samepage_status_error(c), "deleted and recreated"));
     expect(c, "https://b.example/");
     expect(c, "https://c.example/");
     expect(c, "https://d.example/");

@@ -245,7 +245,7 @@ TEST(a_foreign_changelog_ends_a_copy_with_a_message)
     check_gives_up(&w, "marker");
 }
 
-/* The topics were deleted and created again; the copy's offsets are within the new ones. */
+/* The topics were deleted and recreated; the copy's offsets are within the new ones. */
 TEST(a_copy_of_another_life_ends_with_a_message)
 {
     struct world w;

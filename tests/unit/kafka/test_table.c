@@ -280,7 +280,7 @@ TEST(a_table_is_read_anew_if_its_topic_is_another_or_it_is_old)
     put_many(&wanted, 0, 10, "first");
     update(&kept, &wanted);
     put(&kept, "stale", "of a topic that was deleted");
-    kept.next[0] = 1000; /* the topic was created again, and has fewer records */
+    kept.next[0] = 1000; /* the topic was recreated, and has fewer records */
     kept.last[0].offset = 999;
     received = 0;
     struct sp_topic_changes changes = update(&kept, &wanted);

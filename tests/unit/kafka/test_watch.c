@@ -256,7 +256,7 @@ TEST(a_message_that_waits_in_tier_1_keeps_a_look_waiting)
     CU_ASSERT_EQUAL(end(), SP_OK);
 }
 
-/* ---- topics that are made again ---- */
+/* ---- topics that are recreated ---- */
 
 /* The mock cannot delete topics: the monitor is told ends that are so much later at first. */
 static int64_t later;
@@ -301,10 +301,10 @@ TEST(topics_that_were_made_again_are_read_from_their_beginning)
     handled(2);
     CU_ASSERT(world_wait_for(&world.metrics.audit_missing, 1));
     CU_ASSERT_EQUAL(end(), SP_OK);
-    CU_ASSERT_PTR_NOT_NULL(strstr(warned, "so it was deleted and made again"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(warned, "so it was deleted and recreated"));
 }
 
-/* The messages of a topic that was made again have other times. */
+/* The messages of a topic that was recreated have other times. */
 static int64_t delay_ms;
 
 int64_t __real_rd_kafka_message_timestamp(const rd_kafka_message_t *m,
