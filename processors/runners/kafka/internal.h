@@ -1,23 +1,5 @@
-/* What the files of the worker share. Private to this folder.
- *
- *   worker.c        rounds, intake, the loop
- *   failure.c       what went wrong first
- *   log.c           the log
- *   direct.c        messages to partitions of the same instance
- *   step.c          how long a message takes
- *   crew.c          threads that read messages
- *   intake.c        when no messages are taken for a while
- *   aside.c         messages that wait for a newer partition map
- *   damage.c        which failures a new database repairs
- *   assignment.c    partitions come and go
- *   states.c        their databases, opened and restored, several at a time
- *   standby.c       copies of those of other instances
- *   transaction.c   begin, output, changelog, commit, abort
- *   waiting.c       the first messages of a transaction
- *   output.c        messages are given to librdkafka
- *   lag.c           how far the tiers are behind, asked in a thread of its own
- *   waker.c         keeps the consumer's fetching thread awake, from a thread of its own
- *   meter.c         metrics that are read from time to time; upkeep */
+/* What the files of the worker share. Private to this folder. docs/ARCHITECTURE.md, "On Kafka", says
+ * what each file does. */
 #ifndef SP_KAFKA_INTERNAL_H
 #define SP_KAFKA_INTERNAL_H
 
