@@ -1,5 +1,5 @@
-/* What the files of the worker share. Private to this folder. docs/ARCHITECTURE.md, "On Kafka", says
- * what each file does. */
+/* What the files of the worker share. Private to this folder. docs/ARCHITECTURE.md, "On Kafka",
+ * says what each file does. */
 #ifndef SP_KAFKA_INTERNAL_H
 #define SP_KAFKA_INTERNAL_H
 
