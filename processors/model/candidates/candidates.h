@@ -21,7 +21,8 @@
  *      by a partial transitivity; here groups are, which are connected components
  *
  * The sketch has 16 postings for a page of any length, where the exact prefix filter has 0.2 n + 1
- * (61 for 300 words). So the index of a cell fits in memory at about 170 bytes a page.
+ * (61 for 300 words). So this index takes about 170 bytes a page. The cells of tier 2 use another
+ * one, whose cost does not grow with the number of near duplicates (stars/stars.h).
  *
  * The index is a hash table from a hash to the slots that have it. A row that shares shared_min of
  * k hashes is in at least one of any k - shared_min + 1 lists, so a probe counts slots in the
