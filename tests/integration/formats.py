@@ -243,7 +243,7 @@ def an_id_named_url_need_not_be_one(work):
         out = work.run("run", "-q", *given, "a.jsonl").out
         check_equal({json.loads(line)["url"] for line in out.splitlines()}, {"doc:17", "https://a.example/"}, given)
     work.write("b.jsonl", json_lines(lines[:1]))
-    check_in("needs a scheme and a host and no control characters; if it is an id, name its field: --id-field NAME",
+    check_in("no spaces or control characters, and at most 8192 bytes; if it is an id, name its field: --id-field NAME",
              work.run("run", "-q", "b.jsonl", code=1).err)
 
 

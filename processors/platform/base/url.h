@@ -10,7 +10,8 @@ enum { SP_URL_MAX_BYTES = 8192 };
 
 /* The message for a record whose URL gives SP_NO_URL. */
 #define SP_URL_REFUSED                                                                             \
-    "the url is not usable: it needs a scheme and a host and no control characters"
+    "the url is not usable: it needs a scheme and a host, no spaces or control characters, and "   \
+    "at most 8192 bytes"
 
 /* Appends the canonical form of an absolute URL, by the rules of RFC 3986, sections 6.2.2
  * and 6.2.3, that never change what is addressed: scheme and host in lower case, no default port

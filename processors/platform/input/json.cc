@@ -3,9 +3,12 @@
 #include "input/json.h"
 
 #include <cmath>
+#include <cstring>
 #include <simdjson.h>
 #include <string>
 #include <utility>
+
+#include "base/utf8.h"
 
 using namespace simdjson;
 
@@ -13,6 +16,7 @@ enum field { FIELD_OTHER, URL, FETCH_TIME, STATUS, REDIRECT, TYPE, POPULARITY, C
 
 struct reader {
     ondemand::parser json;
+    std::string replaced; /* the line's content, if simdjson could not unescape it */
     const struct sp_input_fields *fields;
     std::string_view names[FIELDS];
     int url_like; /* of the line: the field that may be meant for what is missing */
@@ -55,6 +59,78 @@ static bool get_string(ondemand::value value, struct sp_view *ret)
     if (value.get_string().get(text))
         return false;
     *ret = sp_view(text.data(), text.size());
+    return true;
+}
+
+/* Reads four hexadecimal digits; -1: they are none. */
+static int32_t code_unit(const char *from)
+{
+    int32_t x = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = from[i], lower = (char)(c | 0x20);
+        bool decimal = c >= '0' && c <= '9';
+        if (!decimal && (lower < 'a' || lower > 'f'))
+            return -1;
+        x = x << 4 | (decimal ? c - '0' : lower - 'a' + 10);
+    }
+    return x;
+}
+
+/* Unescapes \u and its digits at `*at`, which is behind them afterwards. */
+static bool unescape_code(const char **at, std::string *out)
+{
+    char bytes[4];
+    int32_t x = code_unit(*at + 2);
+    if (x < 0)
+        return false;
+    *at += 6;
+    if (x >= 0xD800 && x < 0xE000) {
+        int32_t low = x < 0xDC00 && (*at)[0] == '\\' && (*at)[1] == 'u' ? code_unit(*at + 2) : -1;
+        bool pair = low >= 0xDC00 && low < 0xE000;
+        *at += pair ? 6 : 0;
+        x = pair ? 0x10000 + ((x - 0xD800) << 10) + (low - 0xDC00) : (int32_t)SP_REPLACEMENT;
+    }
+    out->append(bytes, sp_utf8_put(bytes, (uint32_t)x));
+    return true;
+}
+
+/* Unescapes the string whose first byte is at `at`, with U+FFFD for halves of surrogate pairs: a
+ * text that was cut in the middle of a character, or bytes that were no UTF-8, end as such halves
+ * in the JSON of Python and JavaScript. Quotation marks end the string; simdjson has found them. */
+static bool unescape(const char *at, std::string *out)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    out->clear();
+    while (*at != '"') {
+        if ((unsigned char)*at < ' ')
+            return false;
+        if (*at != '\\') {
+            out->push_back(*at++);
+        } else if (at[1] == 'u') {
+            if (!unescape_code(&at, out))
+                return false;
+        } else {
+            const char *found = at[1] ? std::strchr(from, at[1]) : nullptr;
+            if (!found)
+                return false;
+            out->push_back(to[found - from]);
+            at += 2;
+        }
+    }
+    return true;
+}
+
+static bool get_content(reader *r, ondemand::value value, struct sp_view *ret)
+{
+    ondemand::json_type type;
+    if (value.type().get(type) || type != ondemand::json_type::string)
+        return get_string(value, ret);
+    std::string_view token = value.raw_json_token();
+    if (get_string(value, ret))
+        return true;
+    if (!unescape(token.data() + 1, &r->replaced))
+        return false;
+    *ret = sp_view(r->replaced.data(), r->replaced.size());
     return true;
 }
 
@@ -215,7 +291,7 @@ static const char *read_field(reader *r, ondemand::field f, struct sp_page_recor
     case POPULARITY:
         return get_number(value, &page->popularity) ? nullptr : "popularity is not a number";
     case CONTENT:
-        return get_string(value, &page->content) ? nullptr : "content is not a string";
+        return get_content(r, value, &page->content) ? nullptr : "content is not a string";
     case FIELD_OTHER:
         if (r->names[CONTENT] == "content")
             note(like_content, CONTENTS, key, &r->content_like);
@@ -240,9 +316,12 @@ static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_recor
     r->url_like = URLS;
     r->content_like = CONTENTS;
     *ret_why = "the line is not a JSON object";
-    if (r->json.iterate(padded_string_view(line.data, line.len, line.len + SIMDJSON_PADDING))
-            .get(document) ||
-        document.get_object().get(object))
+    error_code error =
+        r->json.iterate(padded_string_view(line.data, line.len, line.len + SIMDJSON_PADDING))
+            .get(document);
+    if (error == UTF8_ERROR)
+        *ret_why = "the line is not UTF-8";
+    if (error || document.get_object().get(object))
         return SP_MALFORMED;
     for (auto member : object) {
         ondemand::field f;

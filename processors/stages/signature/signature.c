@@ -37,7 +37,8 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
     }
     if (is_redirect(page)) {
         c->page_kind = SP_PAGE_REDIRECT;
-        *ret_why = "the redirect_url is not usable: it needs a scheme and a host";
+        *ret_why = "the redirect_url is not usable: it needs a scheme and a host, no spaces or "
+                   "control characters, and at most 8192 bytes";
         err = page_id(page->redirect_url, scratch, &c->target);
         c->target_url = sp_view_dup(page->redirect_url);
     } else if (page->http_status == 304) {

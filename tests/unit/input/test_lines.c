@@ -120,6 +120,34 @@ TEST(escapes_are_undone)
     got_done(&g);
 }
 
+TEST(half_of_a_surrogate_pair_in_the_content_is_replaced)
+{
+    static const struct {
+        const char *json;
+        const char *content;
+    } texts[] = {
+        {"\\ud800", "\xef\xbf\xbd"},
+        {"a\\ud83d", "a\xef\xbf\xbd"},
+        {"\\uDC00z", "\xef\xbf\xbdz"},
+        {"\\ud83d\\ud83d\\uDE00", "\xef\xbf\xbd\xf0\x9f\x98\x80"},
+        {"\\ud83d\\u0041", "\xef\xbf\xbd"
+                           "A"},
+        {"\\ud83d\\n\\\"\\\\\\/\\b\\f\\r\\t\xc3\xa9\\u00e9",
+         "\xef\xbf\xbd\n\"\\/\b\f\r\t\xc3\xa9\xc3\xa9"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct sp_buf line = {0};
+        put_format(&line, "{\"url\":\"http://u/\",\"content\":\"%s\",\"http_status\":203}\n",
+                   texts[i].json);
+        struct got g = read_bytes(sp_buf_view(&line), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 1);
+        check_page(&g, 0, "http://u/", texts[i].content);
+        CU_ASSERT_EQUAL(g.items[0].page.http_status, 203);
+        got_done(&g);
+        sp_buf_done(&line);
+    }
+}
+
 TEST(a_bad_line_is_a_dead_letter_with_its_reason_and_place)
 {
     static const struct {
@@ -150,9 +178,12 @@ TEST(a_bad_line_is_a_dead_letter_with_its_reason_and_place)
         {"{\"url\":}", SP_MALFORMED, ""},
         {"{\"url\":\"http://u/\",\"content\":[\"x\"]}", SP_MALFORMED, "content is not a string"},
         {"{\"url\":\"http://u/\",\"content\":\"\\x\"}", SP_MALFORMED, "content is not a string"},
-        {"{\"url\":\"http://u/\",\"content\":\"\\ud800\"}", SP_MALFORMED,
+        {"{\"url\":\"http://u/\",\"content\":\"\\ud800\\x\"}", SP_MALFORMED,
          "content is not a string"},
-        {"{\"url\":\"http://u/\",\"content\":\"\xff\"}", SP_MALFORMED, ""},
+        {"{\"url\":\"http://u/\",\"content\":\"\\ud800\\u12\"}", SP_MALFORMED,
+         "content is not a string"},
+        {"{\"url\":\"http://u/\\ud800\",\"content\":\"x\"}", SP_MALFORMED, "url is not a string"},
+        {"{\"url\":\"http://u/\",\"content\":\"\xff\"}", SP_MALFORMED, "not UTF-8"},
         {"{\"url\":\"http://u/\",\"content_type\":1}", SP_MALFORMED, "content_type"},
         {"{\"url\":\"http://u/\",\"redirect_url\":true}", SP_MALFORMED, "redirect_url"},
         {"{\"url\":\"http://u/\",\"http_status\":\"200\"}", SP_MALFORMED, "http_status"},
