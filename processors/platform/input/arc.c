@@ -117,13 +117,19 @@ static struct sp_view without_end(struct sp_view line)
 
 /* ---- cutting ---- */
 
+static bool at_line_start(const struct sp_window *w, size_t at)
+{
+    if (sp_window_member(w, at) == at)
+        return true;
+    return at ? w->buf.data[at - 1] == '\n' : w->offset == 0 || w->before == '\n';
+}
+
 static bool begins(const struct sp_window *w, size_t at)
 {
     struct line line;
     size_t there = w->buf.len - at < LINE_MAX_BYTES ? w->buf.len - at : LINE_MAX_BYTES;
     struct sp_view text = sp_view(w->buf.data + at, there);
-    bool at_start = at == 0 || w->buf.data[at - 1] == '\n' || sp_window_member(w, at) == at;
-    if (there == 0 || !at_start || !has_scheme(text))
+    if (there == 0 || !at_line_start(w, at) || !has_scheme(text))
         return false;
     text.len = line_end(text);
     return text.len > 0 && parse_line(without_end(text), &line);

@@ -310,6 +310,8 @@ static void take_window(struct sp_window *w, struct sp_buf *spare, struct sp_chu
                         size_t consumed)
 {
     struct sp_buf rest = *spare;
+    if (consumed)
+        w->before = w->buf.data[consumed - 1];
     *spare = (struct sp_buf){0};
     sp_buf_reset(&rest);
     /* Room for the next read and for the padding: growing would copy the whole block. */

@@ -121,19 +121,45 @@ bool sp_http_response_starts(struct sp_view bytes)
     return bytes.len >= 5 && strncasecmp(bytes.data, "HTTP/", 5) == 0;
 }
 
-void sp_http_response_parse(struct sp_parser *p, struct sp_view response,
-                            struct sp_input_item *item)
+static bool read_status(struct sp_view header, uint64_t *ret_status)
 {
-    size_t header_len = sp_header_end(response);
-    if (header_len == 0)
-        header_len = response.len; /* the response has only headers */
-    struct sp_view header = sp_view(response.data, header_len);
-    struct sp_page_record *page = &item->page;
     const char *end = memchr(header.data, '\n', header.len);
     size_t line = end ? (size_t)(end - header.data) : header.len;
     const char *space = line >= 10 ? memchr(header.data, ' ', line - 3) : NULL;
+    return space && sp_header_number(sp_view(space + 1, 3), ret_status);
+}
+
+/* Returns the length of the header at the start of `response`, which may be only headers. */
+static size_t header_length(struct sp_view response)
+{
+    size_t len = sp_header_end(response);
+    return len ? len : response.len;
+}
+
+/* Removes the interim responses (100 Continue, 103 Early Hints) before the final one: RFC 9110,
+ * section 15.2. */
+static struct sp_view final_response(struct sp_view response)
+{
     uint64_t status;
-    if (!space || !sp_header_number(sp_view(space + 1, 3), &status)) {
+    for (;;) {
+        size_t len = header_length(response);
+        struct sp_view rest = sp_view(response.data + len, response.len - len);
+        if (!read_status(sp_view(response.data, len), &status) || status >= 200 ||
+            !sp_http_response_starts(rest))
+            return response;
+        response = rest;
+    }
+}
+
+void sp_http_response_parse(struct sp_parser *p, struct sp_view response,
+                            struct sp_input_item *item)
+{
+    response = final_response(response);
+    size_t header_len = header_length(response);
+    struct sp_view header = sp_view(response.data, header_len);
+    struct sp_page_record *page = &item->page;
+    uint64_t status;
+    if (!read_status(header, &status)) {
         sp_item_fail(item, SP_MALFORMED, "the response's HTTP status line is broken");
         return;
     }

@@ -45,6 +45,7 @@ struct sp_window {
     enum sp_err raw_err; /* what the file has behind `raw`; SP_OK: more, or its end */
     struct sp_buf buf;   /* bytes [0, len) of it start at `offset` of the file */
     uint64_t offset;
+    char before;         /* the byte before `buf`, unless that is the start of the file */
     bool end;            /* nothing more can be read for now: the end of the file, or damage */
     enum sp_err damage;  /* SP_OK, or the damage that caused `end` */
     enum sp_err io;      /* SP_OK, or reading failed */

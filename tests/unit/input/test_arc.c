@@ -106,6 +106,23 @@ TEST(an_url_may_hold_spaces_and_digits)
     got_done(&g);
 }
 
+TEST(records_that_no_line_end_separates_are_one_dead_letter_in_pieces_of_any_size)
+{
+    struct sp_buf file = {0};
+    put_head(&file);
+    for (int i = 0; i < 3; i++)
+        put_format(&file, "http://u/%d 192.0.2.1 20231114221320 text/plain 4\n1234", i);
+    for (size_t bytes = 1; bytes < 300; bytes += 7) {
+        struct reading how = {.chunk_bytes = bytes};
+        struct got g = read_bytes(sp_buf_view(&file), &how);
+        CU_ASSERT_EQUAL_FATAL(g.count, 2);
+        check_page(&g, 0, "http://u/0", "1234");
+        check_bad(&g, 1, SP_MALFORMED, "an ARC record should start here");
+        got_done(&g);
+    }
+    sp_buf_done(&file);
+}
+
 TEST(records_of_other_schemes_are_passed_over_and_not_counted)
 {
     struct sp_buf file = {0};

@@ -19,6 +19,20 @@ TEST(a_response_gives_status_type_time_and_body)
     got_done(&g);
 }
 
+TEST(an_interim_response_before_the_final_one_is_passed_over)
+{
+    struct got g = read_wire_text("HTTP/1.1 100 Continue\r\n\r\n"
+                                  "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"
+                                  "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nhello");
+    check_page(&g, 0, "http://u/a/b", "hello");
+    CU_ASSERT_EQUAL(g.items[0].page.http_status, 200);
+    CU_ASSERT(view_is(g.items[0].page.content_type, "text/html"));
+    got_done(&g);
+    g = read_wire_text("HTTP/1.1 103 Early Hints\r\n\r\n"); /* there is no other */
+    CU_ASSERT_EQUAL(g.items[0].page.http_status, 103);
+    got_done(&g);
+}
+
 TEST(a_chunked_body_is_put_together)
 {
     struct got g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
