@@ -110,7 +110,8 @@ static int by_target(const void *a, const void *b)
 
 bool sp_members_sort(struct sp_group *g)
 {
-    qsort(g->members, g->count, sizeof *g->members, sp_member_by_page);
+    if (g->count) /* a damaged row may name none, and NULL must not be sorted */
+        qsort(g->members, g->count, sizeof *g->members, sp_member_by_page);
     for (uint32_t i = 0; i < g->count; i++) {
         struct sp_member *m = g->members[i];
         if (i > 0 && sp_id_eq(m->page, g->members[i - 1]->page))
