@@ -278,7 +278,8 @@ enum sp_err sp_config_load(struct sp_config *config, const char *file, struct sp
     struct sp_buf bytes = {0};
     size_t number = 0;
     enum sp_err err = read_file(file, &bytes, fault);
-    for (size_t at = 0; err == SP_OK && at < bytes.len;) {
+    size_t at = bytes.len >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (err == SP_OK && at < bytes.len) {
         const char *line = bytes.data + at, *end = memchr(line, '\n', bytes.len - at);
         size_t len = end ? (size_t)(end - line) : bytes.len - at;
         at += len + 1;

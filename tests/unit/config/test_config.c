@@ -203,6 +203,16 @@ TEST(a_file_sets_what_it_names_and_leaves_the_rest)
     CU_ASSERT_EQUAL(c.threads, 3);
 }
 
+TEST(a_byte_order_mark_before_the_first_setting_is_passed_over)
+{
+    struct sp_config c = defaults();
+    struct sp_fault fault = {""};
+    const char *file = file_of("\xef\xbb\xbfmode = fast\r\n");
+    CU_ASSERT_EQUAL(sp_config_load(&c, file, &fault), SP_OK);
+    unlink(file);
+    CU_ASSERT_EQUAL(c.mode, SP_CONFIG_MODE_FAST);
+}
+
 TEST(a_mistake_in_a_file_is_named_with_file_and_line)
 {
     struct sp_config c = defaults();
