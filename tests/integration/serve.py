@@ -740,7 +740,12 @@ def requests_that_can_be_read_in_two_ways_are_refused(work):
         check_equal(post(host, b"Content-Length: 1, 2"), 400, "a list of lengths")
         check_equal(post(host, b"Content-Length: -1"), 400, "a negative length")
         check_equal(post(host, b"Content-Length: 99999999999999999999999"), 413, "a huge length")
+        check_equal(post(host, b"Content-Length : %d" % len(body)), 400, "a space before the colon")
+        check_equal(post(host, b"Transfer-Encoding\t: chunked"), 400, "a tab before the colon")
         check_equal(post(length), 421, "no host")
+        for argument in "url=http://a.example/%00x", "url%00=x", "url=%00":
+            status, body_of, _ = server.ask("GET", f"/v1/status?{argument}")
+            check_equal((status, "byte 0" in str(body_of)), (400, True), f"{argument}: {body_of}")
         for method, path, allowed in (("POST", "/v1/status?url=x", "GET, HEAD"),
                                       ("GET", "/v1/filter", "POST"), ("PUT", "/", "GET, HEAD")):
             status, _, response = server.ask(method, path, "{}" if method != "GET" else None)

@@ -211,6 +211,8 @@ struct framing {
     unsigned hosts;
     unsigned lengths;
     unsigned encodings;
+    bool spaces; /* some header's name has spaces */
+    bool nul;    /* some argument has a byte 0, at which C ends a text */
 };
 
 static enum MHD_Result count_framing(void *arg, enum MHD_ValueKind kind, const char *key,
@@ -221,16 +223,30 @@ static enum MHD_Result count_framing(void *arg, enum MHD_ValueKind kind, const c
     f->hosts += strcasecmp(key, "Host") == 0;
     f->lengths += strcasecmp(key, "Content-Length") == 0;
     f->encodings += strcasecmp(key, "Transfer-Encoding") == 0;
+    f->spaces |= strpbrk(key, " \t") != NULL;
+    return MHD_YES;
+}
+
+static enum MHD_Result find_nul(void *arg, enum MHD_ValueKind kind, const char *key, size_t key_len,
+                                const char *value, size_t value_len)
+{
+    struct framing *f = arg;
+    (void)kind;
+    f->nul |= memchr(key, 0, key_len) || (value && memchr(value, 0, value_len));
     return MHD_YES;
 }
 
 /* A request that a proxy and this server could read differently, so that one of them sees a second
- * request inside it (request smuggling: RFC 9112, sections 3.2 and 6.3). */
+ * request inside it (request smuggling: RFC 9112, sections 3.2, 5.1 and 6.3), or that this server
+ * would read only in part. */
 static const char *ambiguous(struct MHD_Connection *connection)
 {
     struct framing f = {0};
     MHD_get_connection_values(connection, MHD_HEADER_KIND, count_framing, &f);
-    return f.hosts > 1                ? "there is more than one Host"
+    MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, find_nul, &f);
+    return f.spaces                   ? "there is a space in a header's name"
+           : f.nul                    ? "there is a byte 0 in an argument"
+           : f.hosts > 1              ? "there is more than one Host"
            : f.lengths > 1            ? "there is more than one Content-Length"
            : f.lengths && f.encodings ? "there are Content-Length and Transfer-Encoding"
            : f.encodings > 1          ? "there is more than one Transfer-Encoding"
