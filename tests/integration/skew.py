@@ -202,6 +202,21 @@ def a_hop_costs_the_same_in_a_chain_of_four_thousand_with_a_margin_or_a_relation
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def a_new_text_of_a_page_costs_the_same_with_four_times_as_many_redirects_to_it(work):
+    def hops(redirects, mode):
+        lines = [{"url": f"http://h.example/{at}", "fetch_time_ms": at + 1, "http_status": 301, "content": "",
+                  "redirect_url": "http://h.example/target"} for at in range(redirects)]
+        lines += [{"url": "http://h.example/target", "fetch_time_ms": redirects + at + 1,
+                   "content": " ".join(f"word{at * 20 + word}" for word in range(20))} for at in range(100)]
+        work.write("crawl", "".join(json.dumps(line) + "\n" for line in lines))
+        work.run("run", "-q", "-o", "out", "--summary", "summary", "--set", f"mode={mode}", "crawl")
+        return work.json_lines("summary")[0]["hops"]
+
+    for mode in "exact", "fast":
+        for redirects in 500, 2000:
+            check(hops(redirects, mode) < redirects + 100, mode, redirects, "each redirect is followed once")
+
+
 def a_group_of_many_winners_is_right_and_costs_a_fetch_the_same_in_a_crawl_four_times_as_long(work):
     """Pages that resemble one page and hardly each other: every tenth wins, and an index leaves a few of these. A chain
     of pages: every other one wins, and a change is held against all until another index is cheaper."""

@@ -81,15 +81,25 @@ size_t sp_warc_split(struct sp_window *w, struct sp_chunk *chunk)
 
 /* ---- parsing ---- */
 
+/* A time as in W3C-ISO8601, of which WARC 1.1 allows any precision from a year to nanoseconds, in
+ * UTC unless an offset follows. -1: it is none, such as the "null" of some archives, whose pages
+ * are worth more than their times. */
 static int64_t parse_date(struct sp_view text)
 {
-    struct tm t = {0};
-    char copy[32];
-    if (text.len < 20 || text.len >= sizeof copy)
+    enum { FORMATS = 5 };
+    static const char *const formats[FORMATS] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d",
+                                                 "%Y-%m", "%Y"};
+    struct tm t = {0}, zone = {0};
+    char copy[40];
+    const char *rest = NULL;
+    if (text.len < 4 || text.len >= sizeof copy)
         return -1;
     memcpy(copy, text.data, text.len);
     copy[text.len] = 0;
-    const char *rest = strptime(copy, "%Y-%m-%dT%H:%M:%S", &t);
+    for (int i = 0; i < FORMATS && !rest; i++) {
+        t = (struct tm){.tm_mday = 1};
+        rest = strptime(copy, formats[i], &t);
+    }
     if (!rest)
         return -1;
     int64_t ms = (int64_t)timegm(&t) * 1000;
@@ -98,7 +108,9 @@ static int64_t parse_date(struct sp_view text)
         for (rest++; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
             ms += (*rest - '0') * unit;
     }
-    return ms;
+    if (*rest && strchr(copy, 'T'))
+        rest = strptime(rest, "%z", &zone);
+    return rest && !*rest ? ms - zone.tm_gmtoff * 1000 : -1;
 }
 
 /* Whether the revisit's profile says that the payload was fetched and is known. With any other

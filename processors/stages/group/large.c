@@ -127,6 +127,7 @@ void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_me
         const struct sp_member *to = (*list)[at];
         struct sp_shelf_place place = first_redirect(g, to);
         for (struct sp_member *r; (r = next_redirect(g, to, &place));) {
+            g->large->stage->stats.hops++;
             if (!r->hangs)
                 continue; /* a loop ends here */
             sp_grow(list, cap, *count + 1);
@@ -296,13 +297,13 @@ void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
 {
     struct sp_member **leaving = NULL;
     uint32_t count = 0, cap = 0;
+    if (sp_large_size_behind(m) == g->count)
+        return;
     sp_large_behind(g, m, &leaving, &count, &cap);
-    if (count < g->count) {
-        unhang(g, m);
-        m->asks = true;
-        qsort(leaving, count, sizeof *leaving, sp_member_by_page);
-        sp_large_part(st, g, leaving, count);
-    }
+    unhang(g, m);
+    m->asks = true;
+    qsort(leaving, count, sizeof *leaving, sp_member_by_page);
+    sp_large_part(st, g, leaving, count);
     sp_free(leaving);
 }
 
