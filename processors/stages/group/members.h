@@ -55,6 +55,7 @@ struct sp_group {
     bool stored_parted;        /* `parted` in its 'G' row */
     bool opens_changed;        /* since the last flush */
     bool unsure;               /* its forest must be mended when the last open transfer ends */
+    bool quiet;                /* scratch of statuses.c */
     struct sp_group_id *opens; /* groups of whose members only a part has arrived */
     uint32_t open_count;
     uint32_t open_cap;
@@ -72,7 +73,6 @@ struct sp_group {
     struct sp_member **touched; /* whose status may have changed in this step */
     uint32_t touched_count;
     uint32_t touched_cap;
-    bool quiet;          /* scratch of statuses.c */
     uint32_t said_count; /* members at the last publication */
     uint32_t told_least; /* least and largest size that its winners were told */
     uint32_t told_most;
