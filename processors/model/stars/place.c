@@ -1,7 +1,7 @@
-/* Finds a place for a new row. In this order of preference it becomes the pivot of several small
- * stars that it unites, goes beside the only row that it resembles if that is on a fringe, joins
- * the largest star whose pivot it resembles, is adopted by a child, goes to the fringe of a star,
- * or becomes a new star. */
+/* Finds a place for a new row. In this order of preference it goes beside the rows that it
+ * resembles if that is one row on a fringe or if these are a few and it has too few rare shingles,
+ * becomes the pivot of several small stars that it unites, joins the largest star whose pivot it
+ * resembles, is adopted by a child, goes to the fringe of a star, or becomes a new star. */
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -170,18 +170,28 @@ static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signat
     return s->hub == NONE || join_if_held(s, s->hub, row, x, FRINGE, NONE, ret_joined);
 }
 
-/* The row goes to a star's fringe if it resembles one row there and nothing else. As a star of
- * their own the two would have to post what they share with the pivot, and every row that shares it
- * would find them. */
+/* Whether all that the row resembles is on the fringe of one star. */
+static bool is_beside(const struct sp_stars *s)
+{
+    const struct touched *t = s->touched;
+    for (uint32_t i = 0; i < s->touched_count; i++)
+        if (!t[i].direct || is_pivot(s, &t[i]) || t[i].star != t->star)
+            return false;
+    return s->touched_count > 0;
+}
+
+/* The row goes to a star's fringe if it resembles one row there and nothing else, or a few if it
+ * has too few rare shingles. As a star of their own they would have to post what they share with
+ * the pivot, and every row that shares it would find them. */
 static bool join_beside(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
                         bool *ret_joined)
 {
+    enum { FEW = 32 };
     *ret_joined = false;
-    if (s->touched_count != 1)
+    if (!is_beside(s) || s->touched_count > FEW ||
+        (s->touched_count > 1 && !sp_star_cover_alone_is_common(s, x)))
         return true;
-    const struct touched *t = s->touched;
-    return !t->direct || is_pivot(s, t) ||
-           join_if_held(s, t->star, row, x, FRINGE, NONE, ret_joined);
+    return join_if_held(s, s->touched->star, row, x, FRINGE, NONE, ret_joined);
 }
 
 /* ---- the new row resembles all members of several small stars, and unites them ---- */
@@ -301,9 +311,9 @@ bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
 {
     struct sp_stars *s = d->stars;
     bool done;
-    if (!absorb(d, row, x, &done))
+    if (!join_beside(s, row, x, &done))
         return false;
-    if (!done && !join_beside(s, row, x, &done))
+    if (!done && !absorb(d, row, x, &done))
         return false;
     if (!done && !join(s, row, x, &done))
         return false;

@@ -42,8 +42,8 @@
  * shingles are rare. It is then on the star's fringe: it is not a member, but is found through the
  * star. If a later child resembles it, the child adopts it and it becomes a member. Rows on the
  * fringe that resemble each other are reported one by one; the first row that resembles two of them
- * makes them a star. Two similar rows also go to a fringe if they share too few shingles that the
- * pivot does not have.
+ * makes them a star, but only with more than 32 if it has too few rare shingles. Two similar rows
+ * also go to a fringe if they share too few shingles that the pivot does not have.
  *
  * Source of the argument: prefix filters (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant
  * 2007), without their global order; stars and their bounds are our own.

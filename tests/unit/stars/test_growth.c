@@ -154,6 +154,33 @@ TEST(pages_of_a_template_with_copies_here_and_there_read_few_postings)
     check_template(SHORT, 800, 2);
 }
 
+/* A page with 98 shingles of its site's template, and 13 of its own, of which the first is that of
+ * some other pages as well. Two pages are similar if they share it: then they share 99. */
+static struct sp_signature *at_the_threshold(struct sample *s, uint32_t size, uint32_t page)
+{
+    enum { COMMON = 98, OWN = 13, FIRST_WORDS = 600 };
+    uint32_t shingles[COMMON + OWN];
+    (void)size;
+    for (uint32_t i = 0; i < COMMON + OWN; i++)
+        shingles[i] = (uint32_t)sp_mix64((i < COMMON ? 0 : page) * 1000ull + i);
+    shingles[COMMON] = (uint32_t)sp_mix64(sp_mix64(page) % FIRST_WORDS << 40 | COMMON);
+    return signature_of_set(s, shingles, COMMON + OWN, s->random);
+}
+
+/* Few similar pages make no star, which would post shingles of the template. */
+TEST(pages_that_a_shingle_makes_similar_are_compared_with_few)
+{
+    enum { ROWS = 1000 };
+    struct sp_stars_stats once = cost_of_late(ROWS, 0, at_the_threshold),
+                          more = cost_of_late(4 * ROWS, 0, at_the_threshold);
+    printf("verified a probe: %.1f at %d rows, %.1f at %d; scanned %.0f, %.0f\n",
+           (double)once.verified / (ROWS / 4), ROWS, (double)more.verified / ROWS, 4 * ROWS,
+           (double)once.scanned / (ROWS / 4), (double)more.scanned / ROWS);
+    CU_ASSERT((double)more.verified <= 160.0 * ROWS);
+    CU_ASSERT((double)more.scanned <= 500.0 * ROWS);
+    CU_ASSERT((double)more.scanned / 4 <= 1.5 * (double)once.scanned);
+}
+
 /* One page comes at each step, and after the first ones another leaves at every `leaving` steps. */
 static void check_exact(uint32_t first, uint32_t steps, uint32_t leaving,
                         struct sp_signature *(*make)(struct sample *s, uint32_t size,
@@ -194,6 +221,11 @@ static struct sp_signature *any_of_template(struct sample *s, uint32_t size, uin
 TEST(pages_of_a_template_are_exact_whatever_comes_and_goes)
 {
     check_exact(PAGES, 1200, 2, any_of_template);
+}
+
+TEST(pages_that_a_shingle_makes_similar_are_exact_whatever_comes_and_goes)
+{
+    check_exact(PAGES, 2000, 3, at_the_threshold);
 }
 
 /* A page made of the same blocks as all others of its site: 54 of 60, at random. A block of six
