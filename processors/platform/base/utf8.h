@@ -5,8 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { SP_REPLACEMENT = 0xFFFD };
+
+/* The bytes of the byte order mark at the start of a text: 3, or 0 if it has none. */
+static inline size_t sp_utf8_mark_bytes(const char *text, size_t len)
+{
+    return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
 
 /* Writes a code point to `out`, which has room for 4 bytes, and returns how many it took. */
 static inline size_t sp_utf8_put(char *out, uint32_t x)

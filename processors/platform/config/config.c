@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "config/options.h"
 
 enum { VALUE_MAX = 128 };
@@ -278,7 +279,7 @@ enum sp_err sp_config_load(struct sp_config *config, const char *file, struct sp
     struct sp_buf bytes = {0};
     size_t number = 0;
     enum sp_err err = read_file(file, &bytes, fault);
-    size_t at = bytes.len >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    size_t at = sp_utf8_mark_bytes(bytes.data, bytes.len);
     while (err == SP_OK && at < bytes.len) {
         const char *line = bytes.data + at, *end = memchr(line, '\n', bytes.len - at);
         size_t len = end ? (size_t)(end - line) : bytes.len - at;

@@ -2,6 +2,7 @@
 #include "input/convert.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 struct sp_convert {
     const struct sp_convert_ops *ops;
@@ -60,8 +61,9 @@ static bool is_table(struct sp_view line, const struct sp_input_fields *f, char 
 
 struct sp_view sp_convert_start(struct sp_view head)
 {
-    if (head.len >= 3 && memcmp(head.data, "\xef\xbb\xbf", 3) == 0)
-        head = sp_view(head.data + 3, head.len - 3);
+    size_t mark = sp_utf8_mark_bytes(head.data, head.len);
+    if (mark)
+        head = sp_view(head.data + mark, head.len - mark);
     while (head.len && strchr(" \t\r\n", head.data[0]))
         head = sp_view(head.data + 1, head.len - 1);
     return head;

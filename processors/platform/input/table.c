@@ -8,6 +8,7 @@
 
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "input/convert.h"
 
 enum { NAME_MAX_BYTES = 1024, NAMES_MAX_BYTES = 1 << 20 };
@@ -145,8 +146,9 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
     t->out = out;
     if (t->broken)
         return;
-    if (!t->begun && bytes.len >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0)
-        bytes = sp_view(bytes.data + 3, bytes.len - 3); /* a byte order mark */
+    size_t mark = t->begun ? 0 : sp_utf8_mark_bytes(bytes.data, bytes.len);
+    if (mark)
+        bytes = sp_view(bytes.data + mark, bytes.len - mark);
     t->begun = true;
     if (csv_parse(&t->parser, bytes.data, bytes.len, on_cell, on_row, t) != bytes.len ||
         csv_get_buffer_size(&t->parser) > t->max_record)

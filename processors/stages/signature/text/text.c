@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 #include "text/blocks.h"
 #include "text/charset.h"
 #include "text/html.h"
@@ -122,7 +123,7 @@ static bool looks_like_html(struct sp_view content)
     static const char *const starts[] = {"<!doctype", "<html", "<head",  "<body",
                                          "<title",    "<meta", "<!--",   "<div",
                                          "<p",        "<h1",   "<table", "<script"};
-    size_t i = content.len >= 3 && memcmp(content.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    size_t i = sp_utf8_mark_bytes(content.data, content.len);
     size_t end = content.len < SNIFF_BYTES ? content.len : SNIFF_BYTES;
     while (i < end && (uint8_t)content.data[i] <= ' ')
         i++;
@@ -219,8 +220,9 @@ static void read_page(struct sp_text *t, struct sp_view content_type, struct sp_
     content = cut(t, content, is_utf8);
     enum sp_text_format format = sp_text_format(content_type, content);
     if (is_utf8) {
-        if (content.len >= 3 && memcmp(content.data, "\xef\xbb\xbf", 3) == 0)
-            content = sp_view(content.data + 3, content.len - 3);
+        size_t mark = sp_utf8_mark_bytes(content.data, content.len);
+        if (mark)
+            content = sp_view(content.data + mark, content.len - mark);
     } else {
         content = sp_charset_utf8(t->charset, content_type, content, format == SP_FORMAT_HTML);
     }
