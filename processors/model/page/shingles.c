@@ -64,19 +64,27 @@ void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingle
     hash_all(words, count, ret_shingles);
 }
 
+static const uint64_t third = UINT64_MAX / 3;
+
+static inline void set_thirds(uint64_t count, uint64_t beyond_first, uint64_t last,
+                              uint32_t ret_length[SP_DIMS])
+{
+    _Static_assert(SP_DIMS == 3, "thirds");
+    ret_length[0] = (uint32_t)(count - beyond_first);
+    ret_length[1] = (uint32_t)(beyond_first - last);
+    ret_length[2] = (uint32_t)last;
+}
+
 /* Counts words by the third of the range of hashes that they are in. */
 static inline __attribute__((always_inline)) void count_thirds(const uint64_t *words, size_t count,
                                                                uint32_t ret_length[SP_DIMS])
 {
-    const uint64_t third = UINT64_MAX / 3;
     uint64_t beyond_first = 0, last = 0;
     for (size_t i = 0; i < count; i++) {
         beyond_first += words[i] >= third;
         last += words[i] >= 2 * third;
     }
-    ret_length[0] = (uint32_t)(count - beyond_first);
-    ret_length[1] = (uint32_t)(beyond_first - last);
-    ret_length[2] = (uint32_t)last;
+    set_thirds(count, beyond_first, last, ret_length);
 }
 
 void sp_shingles_thirds_portable(const uint64_t *words, size_t count, uint32_t ret_length[SP_DIMS])
@@ -103,11 +111,16 @@ static void lengths_by_hash(const uint64_t *words, size_t count, uint32_t ret_le
     count_thirds(words, count, ret_length);
 }
 
+/* Whether the third of a word's hash is its sub-dictionary. */
+static bool is_by_hash(const struct sp_dictionary *d)
+{
+    return !d || (d->count == 0 && d->dims == SP_DIMS);
+}
+
 void sp_shingles_lengths(const uint64_t *words, size_t count,
                          const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
 {
-    _Static_assert(SP_DIMS == 3, "thirds");
-    if (!dictionary || (dictionary->count == 0 && dictionary->dims == SP_DIMS)) {
+    if (is_by_hash(dictionary)) {
         lengths_by_hash(words, count, ret_length);
         return;
     }
@@ -143,17 +156,40 @@ static struct seen seen_none(uint32_t *table, size_t count)
 static inline bool seen_add(struct seen *s, uint32_t shingle)
 {
     size_t at = shingle & s->mask;
-    while (s->table[at] && s->table[at] != shingle)
+    uint32_t there = s->table[at];
+    while (there && there != shingle) {
         at = (at + 1) & s->mask;
-    bool repeat = (s->table[at] == shingle) & ((shingle != 0) | s->zero);
+        there = s->table[at];
+    }
+    bool repeat = (there == shingle) & ((shingle != 0) | s->zero);
     s->zero |= shingle == 0;
     s->table[at] = shingle;
     return !repeat;
 }
 
+/* The same as below with thirds, whose counts stay in registers. */
+static size_t once_by_hash(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
+                           uint32_t ret_length[SP_DIMS])
+{
+    size_t kept = 0;
+    uint64_t beyond_first = 0, last = 0;
+    struct seen seen = seen_none(table, count);
+    for (size_t i = 0; i < count; i++) {
+        bool first = seen_add(&seen, shingles[i]);
+        shingles[kept] = shingles[i];
+        kept += first;
+        beyond_first += first & (words[i] >= third);
+        last += first & (words[i] >= 2 * third);
+    }
+    set_thirds(kept, beyond_first, last, ret_length);
+    return kept;
+}
+
 size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
                         const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
 {
+    if (is_by_hash(dictionary))
+        return once_by_hash(words, shingles, count, table, ret_length);
     size_t kept = 0;
     struct seen seen = seen_none(table, count);
     memset(ret_length, 0, SP_DIMS * sizeof *ret_length);

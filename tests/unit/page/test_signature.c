@@ -170,7 +170,10 @@ TEST(the_first_of_equal_shingles_is_kept)
     enum { COUNT = 300 };
     uint64_t words[COUNT], firsts[COUNT], state = 1;
     uint32_t shingles[COUNT], *table = sp_alloc(sp_shingles_table(COUNT) * sizeof *table);
+    struct sp_dictionary halves;
+    CU_ASSERT_EQUAL_FATAL(sp_dictionary_init(2, NULL, 0, &halves), SP_OK);
     for (int round = 0; round < 200; round++) {
+        const struct sp_dictionary *dictionary = round % 2 ? &halves : NULL;
         uint32_t expected[COUNT], expected_length[SP_DIMS] = {0}, length[SP_DIMS];
         uint64_t expected_words[COUNT];
         size_t kept = 0;
@@ -185,14 +188,16 @@ TEST(the_first_of_equal_shingles_is_kept)
                 continue;
             expected[kept] = shingles[i];
             expected_words[kept++] = words[i];
-            expected_length[sp_dictionary_sub(NULL, words[i])]++;
+            expected_length[sp_dictionary_sub(dictionary, words[i])]++;
         }
         CU_ASSERT_EQUAL_FATAL(sp_shingles_first_words(firsts, shingles, COUNT, table), kept);
         CU_ASSERT_EQUAL(memcmp(firsts, expected_words, kept * sizeof *firsts), 0);
-        CU_ASSERT_EQUAL_FATAL(sp_shingles_once(words, shingles, COUNT, table, NULL, length), kept);
+        CU_ASSERT_EQUAL_FATAL(sp_shingles_once(words, shingles, COUNT, table, dictionary, length),
+                              kept);
         CU_ASSERT_EQUAL(memcmp(shingles, expected, kept * sizeof *shingles), 0);
         CU_ASSERT_EQUAL(memcmp(length, expected_length, sizeof length), 0);
     }
+    sp_dictionary_done(&halves);
     sp_free(table);
 }
 
