@@ -194,9 +194,9 @@ def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
 
 def a_hop_costs_the_same_in_a_chain_of_four_thousand_with_a_margin_or_a_relation(work):
     hops, wrong = 1000, []
-    for setting in "winner.margin=2", "winner.relation=a.host = b.host":
+    for settings in ["winner.margin=2"], ["winner.relation=a.host = b.host"], ["winner.margin=2", "mode=fast"]:
         for kind in (kind for kind in KINDS if kind.startswith("redirects-")):
-            few, many = (counts(work, kind, pages, "--family", str(pages), seeds="1", settings=[setting], counters={
+            few, many = (counts(work, kind, pages, "--family", str(pages), seeds="1", settings=settings, counters={
                 "events": COUNTERS["events"], "hops": ["hops"]}) for pages in (hops, 4 * hops))
             wrong += wrong_growth(kind, hops, few, many, [], NOTHING)
     check(not wrong, *(f"\n  {line}" for line in wrong))
@@ -215,6 +215,24 @@ def a_new_text_of_a_page_costs_the_same_with_four_times_as_many_redirects_to_it(
     for mode in "exact", "fast":
         for redirects in 500, 2000:
             check(hops(redirects, mode) < redirects + 100, mode, redirects, "each redirect is followed once")
+
+
+def a_new_text_of_a_page_follows_the_chain_to_it_twice_at_most_with_a_margin_or_a_relation(work):
+    texts = 20
+
+    def hops(redirects, *settings):
+        lines = [{"url": f"http://h.example/{at}", "fetch_time_ms": at + 1, "http_status": 301, "content": "",
+                  "redirect_url": f"http://h.example/{at + 1}"} for at in range(redirects)]
+        lines += [{"url": f"http://h.example/{redirects}", "fetch_time_ms": redirects + at + 1,
+                   "content": " ".join(f"word{at * 20 + word}" for word in range(20))} for at in range(texts)]
+        work.write("crawl", "".join(json.dumps(line) + "\n" for line in lines))
+        work.run("run", "-q", "-o", "out", "--summary", "summary", "--set", "mode=fast", *settings, "crawl")
+        return work.json_lines("summary")[0]["hops"]
+
+    for setting in "winner.margin=1", "winner.relation=a.host = b.host":
+        few, many = (hops(redirects, "--set", setting) for redirects in (250, 1000))
+        check(0 < few <= 2 * texts * 250, setting, few, "hops")
+        check(many <= 2 * texts * 1000, setting, few, many, "hops")
 
 
 def a_group_of_many_winners_is_right_and_costs_a_fetch_the_same_in_a_crawl_four_times_as_long(work):

@@ -94,7 +94,9 @@ static uint32_t fast_pieces(struct sp_group_stage *st, struct sp_group *g, struc
     bool stays = sp_fast_resembles(st, g, m, representative, ret_settled);
     if (sp_group_checks_departures(st))
         return sp_group_forest_check(st, g, m, target);
-    return stays ? 1 : sp_fast_leave(st, g, m);
+    /* If it had neither content nor a target here, all others are pages that redirect to it. */
+    bool was_end = target && !sp_member_find(g, *target);
+    return stays || was_end ? 1 : sp_fast_leave(st, g, m);
 }
 
 static void send_applied(struct sp_group_stage *st, const struct sp_member *m, bool settled)

@@ -125,26 +125,33 @@ bool sp_fast_resembles(struct sp_group_stage *st, struct sp_group *g, struct sp_
     return similar;
 }
 
-static bool redirects_to(const struct sp_group *g, const struct sp_member *x,
-                         const struct sp_member *m)
+/* Marks m and all that redirect to it; returns how many these are. */
+static uint32_t mark_behind(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
-    for (uint32_t hops = 0; x && x->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++) {
-        x = sp_member_find(g, x->target);
-        if (x == m)
-            return true;
+    struct sp_member **list = sp_alloc(g->count * sizeof(struct sp_member *));
+    uint32_t count = 0;
+    m->mark = 1;
+    list[count++] = m;
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t redirects;
+        struct sp_member *const *to_it = sp_member_redirects(g, list[at]->page, &redirects);
+        st->stats.hops += redirects;
+        for (uint32_t i = 0; i < redirects; i++) {
+            if (to_it[i]->mark)
+                continue; /* a loop ends here */
+            to_it[i]->mark = 1;
+            list[count++] = to_it[i];
+        }
     }
-    return false;
+    sp_free(list);
+    return count;
 }
 
 uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
-    bool others = false;
-    for (uint32_t i = 0; i < g->count; i++) {
-        struct sp_member *x = g->members[i];
-        x->mark = x == m || redirects_to(g, x, m);
-        others |= x->mark == 0;
-    }
-    if (!others)
+    for (uint32_t i = 0; i < g->count; i++)
+        g->members[i]->mark = 0;
+    if (mark_behind(st, g, m) == g->count)
         return 1;
     for (uint32_t i = 0; i < g->count; i++) {
         struct sp_member *x = g->members[i];
