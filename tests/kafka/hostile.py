@@ -561,7 +561,7 @@ def refilled(place):
         check(kills >= 3 and inside, "the fill was over before it was killed:", kills, inside)
         print(f"killed {kills} times, {inside} times when a part was filled")
         start()
-        until(done, "the restore after the kills", seconds=60)
+        until(done, "the restore after the kills")
         place.ingest(crawl="rest")
         os.remove(place.path("want.jsonl"))
         want = place.expected()
