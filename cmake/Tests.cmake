@@ -13,7 +13,7 @@ execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executab
 function(sp_unit_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;INTERNALS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
+    set(ARG_TIMEOUT 600)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)

@@ -89,7 +89,7 @@ class Processes:
             self.running[key] = subprocess.Popen(argv, stderr=out, **options)
         return self.running[key]
 
-    def stop(self, key, number=signal.SIGTERM, seconds=60):
+    def stop(self, key, number=signal.SIGTERM, seconds=180):
         """Returns the exit code."""
         process = self.running.pop(key)
         process.send_signal(number)

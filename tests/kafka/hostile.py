@@ -469,6 +469,9 @@ def standby(place):
         return all(metric(name, "tasks") == owned[name] and metric(name, "standby_copies") == copied[name]
                    and metric(name, "standby_wanted") == copied[name] and metric(name, "standby_remaining") == 0 for name in ports)
 
+    def rounds():
+        return {name: metric(name, "standby_rounds_total") or 0 for name in ports}
+
     with open(place.path("rest"), encoding="utf-8") as file:
         rest = file.readlines()
     for name, lines in (("second", rest[:len(rest) // 2]), ("third", rest[len(rest) // 2:])):
@@ -482,7 +485,9 @@ def standby(place):
         place.ingest(crawl="first")
         place.settled(place.expected("first"), "before")
         until(divided, "copies of all states")
-        time.sleep(10)  # the latest changes are followed, too
+        before = rounds()
+        until(lambda: all(after >= before[name] + 2 for name, after in rounds().items()),
+              "a round of each that began after the latest changes")
         line = r" 3 partitions assigned; (\d+) changelog records read in ([\d.]+) s"
         alone = len(re.findall(line, log("2")))  # it may have been the first to start
         processes.stop("1", signal.SIGKILL)
@@ -556,7 +561,7 @@ def refilled(place):
         check(kills >= 3 and inside, "the fill was over before it was killed:", kills, inside)
         print(f"killed {kills} times, {inside} times when a part was filled")
         start()
-        until(done, "the restore after the kills", seconds=60)
+        until(done, "the restore after the kills")
         place.ingest(crawl="rest")
         os.remove(place.path("want.jsonl"))
         want = place.expected()

@@ -346,6 +346,7 @@ static void start_standby(struct sp_worker *w)
         .room_bytes = 2ull * SP_ROOM_BUFFERS * w->options->store.memtable_bytes,
         .metric_wanted = &w->options->metrics->standby_wanted,
         .metric_copies = &w->options->metrics->standby_copies,
+        .metric_rounds = &w->options->metrics->standby_rounds,
         .metric_remaining = &w->options->metrics->standby_remaining};
     w->standby = sp_standby_start(&options);
     if (member)

@@ -98,6 +98,8 @@ static const struct metric metrics[] = {
      "States of other instances of which a copy is to be kept; 1 until it is known which."},
     {"standby_copies", "gauge", FIELD(standby_copies), 1,
      "States of other instances of which an up-to-date copy is kept."},
+    {"standby_rounds_total", "counter", FIELD(standby_rounds), 1,
+     "Times that all these copies were brought up to the present ends of their changelogs."},
     {"standby_remaining", "gauge", FIELD(standby_remaining), 1,
      "Changelog offsets that these copies lack."},
     {"tasks", "gauge", FIELD(tasks), 1, "Input partitions this process works on."},

@@ -202,8 +202,10 @@ static enum sp_err catch_up(struct sp_standby *s)
     enum sp_err err = sp_states_open(s->states, s->all, s->count, &failed, &fault);
     if (err != SP_OK && !ends(s))
         say(s, "warning", fault.text);
-    if (err == SP_OK)
+    if (err == SP_OK) {
         __atomic_store_n(s->options.metric_copies, s->count, __ATOMIC_RELAXED);
+        __atomic_add_fetch(s->options.metric_rounds, 1, __ATOMIC_RELAXED);
+    }
     return err;
 }
 

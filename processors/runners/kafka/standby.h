@@ -30,6 +30,7 @@ struct sp_standby_options {
     uint64_t room_bytes;        /* with less on the disk nothing is followed */
     uint64_t *metric_wanted;    /* set, atomically: copies to keep; 1 until it is known which */
     uint64_t *metric_copies;    /* set, atomically: copies that are up to date */
+    uint64_t *metric_rounds;    /* raised, atomically, each time that all copies are up to date */
     uint64_t *metric_remaining; /* offsets still to be read by a copy that is behind */
 };
 

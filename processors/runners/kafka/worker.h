@@ -155,6 +155,7 @@ struct sp_worker_metrics {
     uint64_t restore_remaining;
     uint64_t standby_wanted;    /* copies of states of other instances; 1: or not known yet */
     uint64_t standby_copies;    /* of these, up to date */
+    uint64_t standby_rounds;    /* times that all of them were brought up to date */
     uint64_t standby_remaining; /* changelog offsets that they lack */
     uint64_t tasks;
     uint64_t paused;        /* 1: intake waits, for the tiers or for room on the disk */

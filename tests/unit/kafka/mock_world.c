@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "harness.h"
 
+enum { SESSION = 1 }; /* the place of its time-out among the properties */
+
 struct world world;
 
 /* ---- the toy stage: adds numbers ---- */
@@ -122,6 +124,11 @@ void world_start(void)
     CU_ASSERT_EQUAL_FATAL(pthread_create(&world.thread, NULL, work, NULL), 0);
 }
 
+void world_will_join_again(void)
+{
+    world.properties[SESSION].value = (char *)(uintptr_t) "3200";
+}
+
 void world_lose_patience(void)
 {
     __atomic_store_n(&world.options.timeout_ms, TIMEOUT_MS, __ATOMIC_RELAXED);
@@ -163,9 +170,10 @@ void world_create(bool stateful)
     static char bootstraps[256];
     snprintf(bootstraps, sizeof bootstraps, "%s", rd_kafka_mock_cluster_bootstraps(world.cluster));
     world.properties[0] = (struct sp_config_property){"bootstrap.servers", bootstraps};
-    world.properties[1] = (struct sp_config_property){"session.timeout.ms", "3200"};
+    /* The session and transactions survive that the machine stalls for a while. */
+    world.properties[SESSION] = (struct sp_config_property){"session.timeout.ms", "60000"};
     world.properties[2] = (struct sp_config_property){"heartbeat.interval.ms", "100"};
-    world.properties[3] = (struct sp_config_property){"transaction.timeout.ms", "10000"};
+    world.properties[3] = (struct sp_config_property){"transaction.timeout.ms", "60000"};
     /* The mock replies after this time, also if a message has come meanwhile. */
     world.properties[4] = (struct sp_config_property){"fetch.wait.max.ms", "20"};
     world.options =

@@ -14,7 +14,7 @@
 #include <librdkafka/rdkafka_mock.h>
 
 enum { BROKERS = 3, INPUT_BROKER = 1, OUTPUT_BROKER = 2, OTHER_BROKER = 3 };
-enum { PARTITIONS = 2, MESSAGES = 50, PATIENCE_MS = 30000, TIMEOUT_MS = 4000 };
+enum { PARTITIONS = 2, MESSAGES = 50, PATIENCE_MS = 180000, TIMEOUT_MS = 4000 };
 /* API keys of requests: kafka.apache.org/protocol. */
 enum { PRODUCE = 0, FETCH = 1, HEARTBEAT = 12, INIT_PRODUCER = 22, ADD_PARTITIONS = 24 };
 enum { ADD_OFFSETS = 25, END_TRANSACTION = 26, COMMIT_OFFSETS = 28 };
@@ -51,6 +51,10 @@ extern struct world world;
  * Its requests may take PATIENCE_MS, as on the busiest machine. */
 void world_create(bool stateful);
 void world_start(void);
+/* The worker joins its group more than once; before world_start. Each time the mock waits for
+ * nearly the session time-out, which is therefore short: where the machine stalls for longer, it
+ * expels the worker. */
+void world_will_join_again(void);
 /* From now on the worker's requests may take TIMEOUT_MS only. */
 void world_lose_patience(void);
 /* Sets a librdkafka property of the worker; before world_start. The texts are not copied. */

@@ -75,6 +75,7 @@ TEST(what_becomes_too_large_is_a_dead_letter)
 TEST(what_the_broker_finds_too_large_is_a_dead_letter)
 {
     world_create(false);
+    world_will_join_again();
     world_set("batch.size", "1000");
     world_set("linger.ms", "0");
     expected_reason = "too_large";
@@ -167,6 +168,7 @@ static void check_lost(void)
 TEST(a_stage_refuses_a_gap_behind_its_last_marker)
 {
     world_create(true);
+    world_will_join_again();
     world_start();
     world_feed(0, MESSAGES);
     world_wait_committed(MESSAGES);
@@ -253,6 +255,7 @@ TEST(a_state_of_another_changelog_is_wiped)
     world_destroy();
 
     world_create(true);
+    world_will_join_again();
     world_start();
     for (int i = 0; i < BATCHES; i++) {
         world_feed(i * MESSAGES, MESSAGES);
@@ -287,6 +290,7 @@ TEST(a_changelog_of_another_version_is_refused)
 TEST(a_transaction_that_was_open_too_long_says_so)
 {
     world_create(true);
+    world_will_join_again();
     world_set("socket.timeout.ms", "4000");
     world_set("transaction.timeout.ms", "4000");
     world.options.commit_interval_ms = 4200;
@@ -418,6 +422,7 @@ static int damage(const char *path, const struct stat *st, int type, struct FTW 
 static void check_damage_is_restored(const char *suffix)
 {
     world_create(true);
+    world_will_join_again();
     world_start();
     world_feed(0, MESSAGES);
     world_wait_committed(MESSAGES);
@@ -449,6 +454,7 @@ TEST(a_state_with_cut_tables_is_restored)
 TEST(damage_that_a_stage_finds_is_restored)
 {
     world_create(true);
+    world_will_join_again();
     world.corruptions = 1;
     world_start();
     world_feed(0, MESSAGES);
@@ -464,6 +470,7 @@ TEST(damage_that_a_stage_finds_is_restored)
 TEST(damage_that_comes_back_ends_a_stage)
 {
     world_create(true);
+    world_will_join_again();
     world.corruptions = 1000;
     world_start();
     world_feed(0, MESSAGES);

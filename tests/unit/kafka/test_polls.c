@@ -42,7 +42,6 @@ static uint64_t polls_of(int messages)
 {
     world_create(true);
     world.options.commit_interval_ms = 60000;
-    world_set("transaction.timeout.ms", "60000"); /* more than it takes on the busiest machine */
     world_start();
     CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
     rd_kafka_mock_broker_set_rtt(world.cluster, OUTPUT_BROKER, RTT_MS);
@@ -107,7 +106,6 @@ static void check_first(int messages)
     world_create(true);
     world.options.commit_interval_ms = 60000;
     world.on_flush = note_flush;
-    world_set("transaction.timeout.ms", "60000");
     world_start();
     CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
     for (int p = 0; p < PARTITIONS; p++)
@@ -146,7 +144,6 @@ static void check_order(int count, int large)
 {
     world_create(true);
     world.options.commit_interval_ms = 60000;
-    world_set("transaction.timeout.ms", "60000");
     world_start();
     CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
     for (int i = 0; i < count; i++)

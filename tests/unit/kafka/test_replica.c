@@ -12,7 +12,7 @@
 
 #include <librdkafka/rdkafka_mock.h> /* needs rdkafka.h before it */
 
-enum { PARTITIONS = 2, PATIENCE_MS = 20000 };
+enum { PARTITIONS = 2, PATIENCE_MS = 180000 };
 static const char TOPIC[] = "t.tier1-changelog", FINGERPRINT[] = "made.by=test\n";
 
 struct world {

@@ -95,6 +95,7 @@ static enum sp_err ask_registry(void *arg, struct sp_fault *fault)
 TEST(a_registry_is_asked_half_as_often_each_time_until_a_round_begins)
 {
     world_create(true);
+    world_will_join_again();
     world.options.stage.prepare = ask_registry;
     refusals = 3;
     waited_ms = 0;
