@@ -24,6 +24,14 @@ static bool is_committed(const struct sp_copies *c, int64_t *ret_sum)
     return err == SP_OK;
 }
 
+/* Notes how far the signature stage is, from where on its fetches are counted. */
+static void begin(struct sp_copies *c)
+{
+    if (sp_kafka_partitions(c->handle, c->topic, &c->partitions) != SP_OK ||
+        !is_committed(c, &c->before))
+        c->partitions = 0;
+}
+
 enum sp_err sp_copies_open(struct sp_copies *c, const struct sp_kafka_options *options,
                            struct sp_fault *fault)
 {
@@ -31,9 +39,8 @@ enum sp_err sp_copies_open(struct sp_copies *c, const struct sp_kafka_options *o
     sp_topic_name(options, SP_TOPIC_PAGES, c->topic);
     enum sp_err err =
         sp_kafka_open(options, SP_KAFKA_WATCHER, "signature", NULL, NULL, &c->handle, fault);
-    if (err == SP_OK && (sp_kafka_partitions(c->handle, c->topic, &c->partitions) != SP_OK ||
-                         !is_committed(c, &c->before)))
-        c->partitions = 0;
+    if (err == SP_OK)
+        begin(c);
     return err;
 }
 
@@ -47,8 +54,13 @@ void sp_copies_close(struct sp_copies *c)
 void sp_copies_ask(struct sp_copies *c, double share)
 {
     int64_t now = 0;
-    if (c->said || c->copies || !c->partitions || (double)c->statuses * share < EXPECTED)
+    if (c->said || c->copies || (double)c->statuses * share < EXPECTED)
         return;
+    if (!c->partitions) {
+        begin(c);
+        c->statuses = 0;
+        return;
+    }
     if (is_committed(c, &now))
         c->handled = now - c->before;
 }

@@ -12,15 +12,16 @@ struct sp_copies {
     char topic[SP_TOPIC_NAME_MAX]; /* of pages */
     rd_kafka_t *handle;            /* of the signature stage's group, not a member */
     int32_t partitions;            /* 0: unknown, nothing is concluded */
-    int64_t before;                /* committed by the group at the start */
+    int64_t before;                /* committed by the group at the start, or when that was known */
     int64_t handled;               /* fetches that it has handled since */
-    uint64_t statuses;             /* read since the start; the caller counts them */
+    uint64_t statuses;             /* read since then; the caller counts them */
     uint64_t copies;               /* read since the start; the caller counts them */
     bool said;
 };
 
-/* At the start. If the broker refuses to say how far the signature stage is, nothing is concluded.
- * A fault: the options are wrong. sp_copies_close also after a fault. */
+/* At the start. If the broker does not say how far the signature stage is, it is asked again each
+ * time that copies would be expected by the number of statuses. A fault: the options are wrong.
+ * sp_copies_close also after a fault. */
 enum sp_err sp_copies_open(struct sp_copies *c, const struct sp_kafka_options *options,
                            struct sp_fault *fault);
 void sp_copies_close(struct sp_copies *c);

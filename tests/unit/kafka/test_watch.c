@@ -346,6 +346,7 @@ TEST(topics_that_were_made_again_and_are_longer_than_before_are_read_from_their_
 /* ---- laps ---- */
 
 static int questions; /* one at the start, and at most two a lap */
+static int refused;   /* so many of them get no reply */
 
 enum sp_err __real_sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
                                       int ms, struct sp_fault *why);
@@ -356,6 +357,8 @@ enum sp_err __wrap_sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partiti
                                       int ms, struct sp_fault *why)
 {
     __atomic_add_fetch(&questions, 1, __ATOMIC_RELAXED);
+    if (refused > 0 && refused--)
+        return SP_BUSY;
     return __real_sp_kafka_committed(handle, list, ms, why);
 }
 
@@ -404,4 +407,39 @@ TEST(a_quiet_crawl_is_looked_at_once_in_an_interval)
     int64_t start_ms = sp_clock_ms();
     CU_ASSERT_EQUAL(end(), SP_OK); /* stopping does not wait for the end of a lap */
     CU_ASSERT(sp_clock_ms() - start_ms < PATIENCE_MS);
+}
+
+static int told_of_no_copies;
+
+static void note_no_copies(const char *level, const char *text)
+{
+    (void)level;
+    if (strstr(text, "no copy arrived"))
+        __atomic_store_n(&told_of_no_copies, 1, __ATOMIC_RELAXED);
+}
+
+/* How far the signature stage is was not known at the start, so fetches are counted from later on.
+ */
+TEST(absent_copies_are_told_though_the_first_question_had_no_reply)
+{
+    enum { MORE = 40, ROUNDS = 100 };
+    told_of_no_copies = 0;
+    refused = 1;
+    world_create(true);
+    start_with(note_no_copies);
+    for (int round = 1, i = 0; round <= ROUNDS; round++) {
+        for (; i < round * MORE; i++) {
+            char url[64];
+            snprintf(url, sizeof url, "https://a.example/%d", i);
+            tell(url, 1, NULL);
+        }
+        world_commit_offset("t.signature", "t.pages", i);
+        handled(i);
+        CU_ASSERT(world_wait_for(&world.metrics.received, (uint64_t)i));
+        if (__atomic_load_n(&told_of_no_copies, __ATOMIC_RELAXED))
+            break;
+    }
+    CU_ASSERT_EQUAL(refused, 0);
+    CU_ASSERT_EQUAL(__atomic_load_n(&told_of_no_copies, __ATOMIC_RELAXED), 1);
+    CU_ASSERT_EQUAL(end(), SP_OK);
 }
