@@ -39,6 +39,7 @@ struct sp_unit {
     uint64_t at; /* first shingle in `sets` */
     uint32_t size;
     uint32_t block; /* number of its block: units of others never meet it */
+    uint32_t apart; /* unless 0: units of the same number never meet it */
     uint32_t first; /* the caller's */
     uint32_t count; /* the caller's */
     bool role[2];   /* may be a, may be b */
@@ -78,9 +79,11 @@ void sp_pairs_find(struct sp_pairs *p);
 /* Adds to *stats. */
 void sp_pairs_close(struct sp_pairs *p, struct sp_pairs_stats *stats);
 
-/* Whether b may have a value in the window of a. */
+/* Whether b may have a value in the window of a, and nothing keeps them apart. */
 static inline bool sp_units_meet(const struct sp_unit *a, const struct sp_unit *b)
 {
+    if (a->apart > 0 && a->apart == b->apart)
+        return false;
     return a->from <= b->greatest && b->least <= a->to;
 }
 

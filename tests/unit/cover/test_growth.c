@@ -39,6 +39,29 @@ static struct sp_cover_result cover(const char *kind, uint64_t fetches, const ch
     return result;
 }
 
+/* Where a document is. */
+enum hosts { ONE, ALL_BUT_TWO, TEN };
+
+/* Covers copies of one text, or near copies, in which one word of 200 is another. */
+static struct sp_cover_result cover_copies(uint32_t documents, bool near, enum hosts hosts,
+                                           const char *relation)
+{
+    char name[] = "/tmp/samepage-copies-XXXXXX.jsonl";
+    FILE *file = fdopen(mkstemps(name, 6), "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    for (uint32_t i = 0; i < documents; i++) {
+        uint32_t host = hosts == TEN ? i % 10 : hosts == ALL_BUT_TWO && i < 2 ? i : 2;
+        fprintf(file, "{\"url\":\"https://h%u.example/%u\",\"content\":\"", host, i);
+        for (uint32_t word = 0; word < 200; word++)
+            fprintf(file, " w%u", near && word == i % 191 ? 1000 + i : word);
+        fprintf(file, "\"}\n");
+    }
+    fclose(file);
+    struct sp_cover_result result = cover_file(name, relation);
+    unlink(name);
+    return result;
+}
+
 static struct sp_cover_result cover_without_words(uint64_t documents, const char *relation)
 {
     char name[] = "/tmp/samepage-empty-XXXXXX.jsonl";
@@ -99,6 +122,28 @@ TEST(documents_without_words_are_not_compared_with_one_another)
     /* Without a measure the relation decides. */
     struct sp_cover_result r = cover_without_words(20, "a.mime = b.mime");
     CU_ASSERT_EQUAL(r.kept, 1);
+}
+
+/* Documents of one host, which the relation keeps apart, have no coverers, so all are asked. */
+TEST(documents_that_a_condition_keeps_apart_are_not_compared)
+{
+    static const char *const relations[] = {
+        "containment(a, b) >= 0.7 && a.host != b.host",
+        "jaccard(a, b) >= 0.8 && a.url != b.url && !(a.host = b.host)"};
+    for (int near = 0; near <= 1; near++)
+        for (enum hosts hosts = ONE; hosts <= TEN; hosts++)
+            for (uint32_t n = FEW; n <= 4 * FEW; n *= 4) {
+                struct sp_cover_result r =
+                    cover_copies(n, near, hosts, relations[(n / FEW + hosts) % 2]);
+                printf("near %d, hosts %d: %llu compared, %llu evaluated, %llu pairs of %u\n", near,
+                       hosts, (unsigned long long)r.candidates, (unsigned long long)r.evaluated,
+                       (unsigned long long)r.arcs, n);
+                CU_ASSERT_EQUAL(r.documents, n);
+                CU_ASSERT(r.kept == (hosts == ONE ? n : 1) || hosts == TEN);
+                CU_ASSERT(r.candidates <= r.arcs + n);
+                /* In one of ten hosts, a document is also asked with others of its host. */
+                CU_ASSERT(r.evaluated <= r.arcs + (hosts == TEN ? r.arcs / 2 : 0) + n);
+            }
 }
 
 TEST(a_document_is_compared_with_few_in_few_rounds)

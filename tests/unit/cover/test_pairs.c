@@ -58,6 +58,7 @@ static void make_world(struct world *w, uint64_t seed, uint32_t blocks)
         w->units[i] = (struct sp_unit){.at = end,
                                        .size = kept,
                                        .block = blocks ? 1 + (uint32_t)(random >> 8) % blocks : 0,
+                                       .apart = (uint32_t)(seed % 2 * (random >> 22 & 3)),
                                        .role = {random >> 50 & 7, random >> 54 & 7},
                                        .from = (double)(random >> 30 & 15),
                                        .to = (double)(random >> 30 & 15) + 5,
@@ -88,6 +89,7 @@ static void make_family(struct world *w, uint64_t seed, uint32_t blocks)
         w->units[i] = (struct sp_unit){.at = i * 120ul,
                                        .size = kept,
                                        .block = blocks ? 1 + i % blocks : 0,
+                                       .apart = (uint32_t)(seed % 2 * (random >> 24 & 3)),
                                        .role = {random >> 8 & 7, random >> 12 & 7},
                                        .to = 1,
                                        .greatest = random >> 16 & 7 ? 1 : -1,
@@ -134,7 +136,8 @@ static void check_world(struct world *w, double jaccard, double of_a, double of_
         for (size_t k = 0; k < UNITS; k++) {
             const struct sp_unit *a = &w->units[i], *b = &w->units[k];
             bool may = i != k && a->role[0] && b->role[1] && a->block == b->block &&
-                       a->from <= b->greatest && b->least <= a->to;
+                       (a->apart == 0 || a->apart != b->apart) && a->from <= b->greatest &&
+                       b->least <= a->to;
             uint32_t overlap = may ? overlap_of(w, a, b) : 0;
             bool wanted = overlap > 0 && overlap >= of_a * a->size - 1e-6 &&
                           overlap >= of_b * b->size - 1e-6 &&
