@@ -202,6 +202,40 @@ TEST(rounds_find_each_pair_once)
         }
 }
 
+static void count_call(void *arg, unsigned thread, size_t a, size_t b, uint32_t overlap)
+{
+    size_t *calls = arg;
+    (void)thread, (void)a, (void)b, (void)overlap;
+    ++*calls;
+}
+
+/* As of a unit of several documents, of which each is asked in another round. */
+TEST(a_unit_that_is_asked_again_finds_the_same_pairs)
+{
+    struct world *w = sp_calloc(1, sizeof *w);
+    make_world(w, 28, 2);
+    for (unsigned indexed = 0; indexed < 2; indexed++) {
+        size_t calls = 0, first = 0;
+        struct sp_pairs_stats stats = {0};
+        struct sp_pairs_options o = {.share = {indexed ? 0 : 0.5, indexed ? 0.5 : 0},
+                                     .threads = 1,
+                                     .memory_bytes = 1 << 24,
+                                     .each = count_call,
+                                     .arg = &calls};
+        for (size_t i = 0; i < UNITS; i++)
+            w->units[i].asked = w->units[i].role[1];
+        struct sp_pairs *pairs = sp_pairs_open(w->units, UNITS, w->sets, &o);
+        for (int round = 1; round <= 3; round++) {
+            sp_pairs_find(pairs);
+            first = round == 1 ? calls : first;
+            CU_ASSERT_EQUAL(calls, (size_t)round * first);
+        }
+        sp_pairs_close(pairs, &stats);
+        CU_ASSERT(first > 10);
+    }
+    sp_free(w);
+}
+
 TEST(the_places_of_shingles_change_nothing)
 {
     for (uint64_t seed = 30; seed < 36; seed++) {
