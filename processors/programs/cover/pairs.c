@@ -13,6 +13,7 @@
 #include "cover/lists.h"
 #include "cover/need.h"
 #include "cover/nth.h"
+#include "cover/patterns.h"
 #include "cover/sizes.h"
 #include "similarity/intersect.h"
 #include "similarity/positional.h"
@@ -49,6 +50,7 @@ struct sp_pairs {
     uint32_t rounds;
     struct sp_common common;
     uint64_t *last[2]; /* for each unit: rank of the last shingle of its prefix on that side */
+    struct sp_pattern *patterns; /* of each unit */
     uint32_t *posting_counts;
     uint32_t *commonness; /* of each unit */
     struct sp_crowds crowds;
@@ -105,6 +107,7 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
         if (!sp_unit_takes_part(u))
             continue;
         work += u->size;
+        f->patterns[i] = sp_pattern_of(f->sets + u->at, u->size);
         reserve(hand, u->size);
         const uint32_t *keys = sp_unit_keys(u, f->sets, hand->keys);
         sp_common_prefetch(&f->common, keys, u->size);
@@ -189,7 +192,9 @@ static void meet(struct sp_pairs *f, struct hand *hand, size_t probe, size_t oth
     *met = (uint32_t)probe + 1;
     size_t a = f->indexed == 0 ? other : probe, b = f->indexed == 0 ? probe : other;
     if (units[a].block != units[b].block || !sp_units_meet(&units[a], &units[b]) ||
-        !sp_need_of(&f->options, &units[a], &units[b], &need))
+        !sp_need_of(&f->options, &units[a], &units[b], &need) ||
+        !sp_patterns_may_share(&f->patterns[a], &f->patterns[b],
+                               (uint64_t)units[a].size + units[b].size, need))
         return;
     sp_grow(&hand->candidates, &hand->candidate_cap, hand->candidate_count + 1);
     hand->candidates[hand->candidate_count++] = (uint32_t)other;
@@ -340,6 +345,7 @@ static void prepare(struct sp_pairs *f, uint64_t shingles)
     for (unsigned side = 0; side < 2; side++)
         if (o->share[side] > 0)
             f->last[side] = sp_calloc(f->count + 1, sizeof **f->last);
+    f->patterns = sp_alloc((f->count + 1) * sizeof *f->patterns);
     f->posting_counts = sp_calloc(f->count + 1, sizeof *f->posting_counts);
     f->commonness = sp_calloc(f->count + 1, sizeof *f->commonness);
     sp_parallel(o->threads, f->count, GRAIN, count_step, f);
@@ -476,6 +482,7 @@ void sp_pairs_close(struct sp_pairs *f, struct sp_pairs_stats *stats)
     sp_common_done(&f->common);
     sp_free(f->last[0]);
     sp_free(f->last[1]);
+    sp_free(f->patterns);
     sp_free(f->posting_counts);
     sp_free(f->commonness);
     sp_crowds_done(&f->crowds);

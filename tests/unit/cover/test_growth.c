@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "cover/cover.h"
 #include "harness.h"
 #include "skewed.h"
@@ -62,6 +63,30 @@ static struct sp_cover_result cover_copies(uint32_t documents, bool near, enum h
     return result;
 }
 
+/* Covers texts of 10 sentences, drawn from a stock of 40: each has about a quarter of the sentences
+ * of any other. */
+static struct sp_cover_result cover_sentences(uint32_t documents, const char *relation)
+{
+    char name[] = "/tmp/samepage-sentences-XXXXXX.jsonl";
+    FILE *file = fdopen(mkstemps(name, 6), "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    for (uint32_t i = 0; i < documents; i++) {
+        uint32_t drawn = 0;
+        fprintf(file, "{\"url\":\"https://%u.example/\",\"content\":\"", i);
+        for (uint32_t sentence = 0; drawn < 10; sentence++)
+            if (sp_mix64(i * 40ull + sentence) % (40 - sentence) < 10 - drawn) {
+                for (uint32_t word = 0; word < 20; word++)
+                    fprintf(file, " s%uw%u", sentence, word);
+                drawn++;
+            }
+        fprintf(file, "\"}\n");
+    }
+    fclose(file);
+    struct sp_cover_result result = cover_file(name, relation);
+    unlink(name);
+    return result;
+}
+
 static struct sp_cover_result cover_without_words(uint64_t documents, const char *relation)
 {
     char name[] = "/tmp/samepage-empty-XXXXXX.jsonl";
@@ -103,6 +128,20 @@ TEST(documents_that_resemble_hardly_any_of_many_are_not_compared_with_the_others
         printf("%.2f compared in vain a document at %llu, %.2f others\n", vain,
                (unsigned long long)n, (double)r.arcs / (double)r.documents);
         CU_ASSERT(vain <= 4);
+    }
+}
+
+/* Of so few sentences, each is in the prefix of many documents, so that most pairs meet: their
+ * patterns tell that they share too little. */
+TEST(documents_of_the_same_few_sentences_are_hardly_compared)
+{
+    for (uint32_t n = FEW; n <= 4 * FEW; n *= 4) {
+        struct sp_cover_result r = cover_sentences(n, "containment(a, b) >= 0.7");
+        double vain = (double)(r.candidates - r.arcs) / r.documents;
+        printf("%.2f compared in vain a document at %u\n", vain, n);
+        CU_ASSERT_EQUAL(r.documents, n);
+        CU_ASSERT(vain <= n / 500.0); /* of the pairs, 0.2 % */
+        CU_ASSERT_EQUAL(cover_sentences(n, "jaccard(a, b) >= 0.8").candidates, 0);
     }
 }
 
