@@ -36,6 +36,12 @@ RELATIONS = [
      and a["host"] == "h1.example" and b["t"] > 1700438400000),
     ("containment(a, b) >= 0.2 && containment(a, b) < 0.9",
      lambda a, b, m: 0.2 <= m["containment"] < 0.9),
+    ("containment(a, b) >= 0.4 && a.host != b.host && a.timestamp <= b.timestamp",
+     lambda a, b, m: m["containment"] >= 0.4 and a["host"] != b["host"] and a["t"] <= b["t"]),
+    ("jaccard(a, b) >= 0.3 && a.url != b.url && !(a.host = b.host) || a.length != b.length && "
+     "a.popularity = b.popularity",
+     lambda a, b, m: m["jaccard"] >= 0.3 and a["url"] != b["url"] and a["host"] != b["host"]
+     or a["words"] != b["words"] and a["pop"] == b["pop"]),
 ]
 
 
@@ -488,6 +494,8 @@ def mistakes_are_explained(work):
     done = work.run("cover", "--explain", "-r", "jaccard(a, b) > 0.9 && a.host = b.host")
     check_in("at least 0.9 of b's shingles", done.out, "explanation")
     check_in("same block", done.out, "explanation")
+    done = work.run("cover", "--explain", "-r", "jaccard(a, b) > 0.9 && a.host != b.host")
+    check_in("apart       a.host != b.host", done.out, "explanation")
 
 
 if __name__ == "__main__":

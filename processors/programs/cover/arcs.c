@@ -6,23 +6,19 @@
 
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "cover/apart.h"
 #include "cover/quotient.h"
+#include "cover/refs.h"
 #include "similarity/intersect.h"
 
 enum { CENTRAL = 32 }; /* of a component, asked at the end */
 
-struct ref {
-    uint64_t block; /* hash of the path's keys */
-    uint32_t content;
-    uint32_t document;
-    double from, to; /* as a: the range of values that b may have */
-    double value;    /* as b; the documents of a unit are sorted by it */
-};
-
-/* Documents of a unit that are asked in this round, in search.asked. */
+/* Documents of a unit that are asked in this round, in search.asked. Those that are alike follow
+ * the others. */
 struct span {
     uint32_t first;
-    uint32_t count;
+    uint32_t alike;
+    uint32_t end;
 };
 
 /* When a document is asked whether it covers others. */
@@ -46,10 +42,12 @@ struct search {
     const struct sp_path *path;
     struct sp_graph *graph;
     struct sp_arcs_stats *stats;
-    struct ref *refs; /* documents, sorted by unit */
+    struct sp_ref *refs; /* documents, sorted by unit */
     size_t ref_count;
     struct sp_unit *units; /* sorted by block */
     size_t unit_count;
+    uint32_t *alike;    /* of each unit: the class that most of its documents have, or 0 */
+    uint32_t *classes;  /* of each document; NULL: nothing is kept apart */
     uint32_t *coverers; /* of each ref, found so far */
     struct turn *turns; /* of the refs that may be b */
     size_t turn_count;
@@ -60,18 +58,6 @@ struct search {
 };
 
 /* ---- units ---- */
-
-static int by_unit(const void *a, const void *b)
-{
-    const struct ref *x = a, *y = b;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    if (x->content != y->content)
-        return x->content < y->content ? -1 : 1;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
-    return x->document < y->document ? -1 : x->document > y->document;
-}
 
 static uint64_t block_of(const struct search *s, uint32_t document)
 {
@@ -91,13 +77,14 @@ static bool has_role(const struct search *s, uint32_t document, unsigned side)
     return true;
 }
 
-static struct ref make_ref(const struct search *s, uint32_t document)
+static struct sp_ref make_ref(const struct search *s, uint32_t document)
 {
-    struct ref ref = {.block = block_of(s, document),
-                      .content = s->documents->items[document].content,
-                      .document = document,
-                      .from = -INFINITY,
-                      .to = INFINITY};
+    struct sp_ref ref = {.block = block_of(s, document),
+                         .content = s->documents->items[document].content,
+                         .document = document,
+                         .apart = s->classes ? s->classes[document] : 0,
+                         .from = -INFINITY,
+                         .to = INFINITY};
     const struct sp_plan_window *w = &s->path->window;
     if (!w->of_a)
         return ref;
@@ -113,8 +100,21 @@ static struct ref make_ref(const struct search *s, uint32_t document)
     return ref;
 }
 
+/* In a block of one class, nothing covers anything. */
+static void drop_blocks_of_one_class(struct search *s)
+{
+    for (size_t from = 0, to; from < s->unit_count; from = to) {
+        struct sp_unit *units = s->units;
+        bool one = units[from].apart > 0;
+        for (to = from + 1; to < s->unit_count && units[to].block == units[from].block; to++)
+            one = one && units[to].apart == units[from].apart;
+        for (size_t u = from; one && u < to; u++)
+            units[u].role[0] = units[u].role[1] = false;
+    }
+}
+
 /* Extends the unit by a document. */
-static void join_unit(const struct search *s, struct sp_unit *u, const struct ref *ref)
+static void join_unit(const struct search *s, struct sp_unit *u, const struct sp_ref *ref)
 {
     u->count++;
     u->role[0] |= has_role(s, ref->document, 0);
@@ -123,6 +123,8 @@ static void join_unit(const struct search *s, struct sp_unit *u, const struct re
     u->to = fmax(u->to, ref->to);
     u->least = fmin(u->least, ref->value);
     u->greatest = fmax(u->greatest, ref->value);
+    if (ref->apart != u->apart)
+        u->apart = 0;
 }
 
 static void make_units(struct search *s)
@@ -133,10 +135,11 @@ static void make_units(struct search *s)
     for (uint32_t i = 0; i < d->count; i++)
         if (s->options->stands_for[i] == i)
             s->refs[s->ref_count++] = make_ref(s, i);
-    qsort(s->refs, s->ref_count, sizeof *s->refs, by_unit);
+    sp_refs_sort(s->refs, s->ref_count, s->classes != NULL);
     s->units = sp_alloc((s->ref_count + 1) * sizeof *s->units);
+    s->alike = sp_calloc(s->ref_count + 1, sizeof *s->alike);
     for (size_t i = 0; i < s->ref_count; i++) {
-        const struct ref *ref = &s->refs[i];
+        const struct sp_ref *ref = &s->refs[i];
         bool new_block = i == 0 || ref->block != ref[-1].block;
         if (new_block && s->path->key_count > 0)
             block++;
@@ -145,6 +148,7 @@ static void make_units(struct search *s)
             s->units[s->unit_count++] = (struct sp_unit){.at = c->at,
                                                          .size = c->size,
                                                          .block = block,
+                                                         .apart = ref->apart,
                                                          .first = (uint32_t)i,
                                                          .from = INFINITY,
                                                          .to = -INFINITY,
@@ -152,7 +156,10 @@ static void make_units(struct search *s)
                                                          .greatest = -INFINITY};
         }
         join_unit(s, &s->units[s->unit_count - 1], ref);
+        s->alike[s->unit_count - 1] = ref->alike ? ref->apart : 0; /* the last ones are alike */
     }
+    if (s->classes)
+        drop_blocks_of_one_class(s);
 }
 
 /* ---- pairs ---- */
@@ -167,10 +174,9 @@ static void ask(struct search *s, unsigned thread, uint32_t a_ref, uint32_t b_re
     sp_graph_add(s->graph, thread, (struct sp_arc){b, a, overlap});
 }
 
-/* Returns the first of the asked documents whose value is at least `from`. */
-static uint32_t first_from(const struct search *s, struct span span, double from)
+/* Returns the first of the asked documents [lo, hi) whose value is at least `from`. */
+static uint32_t first_from(const struct search *s, uint32_t lo, uint32_t hi, double from)
 {
-    uint32_t lo = span.first, hi = span.first + span.count;
     while (lo < hi) {
         uint32_t middle = lo + (hi - lo) / 2;
         if (s->refs[s->asked[middle]].value < from)
@@ -181,21 +187,28 @@ static uint32_t first_from(const struct search *s, struct span span, double from
     return lo;
 }
 
+/* Compares document a with those of the asked documents [first, end) that are in its window. */
+static void ask_window(struct search *s, unsigned thread, uint32_t a, uint32_t first, uint32_t end,
+                       uint32_t overlap)
+{
+    const struct sp_ref *ref = &s->refs[a];
+    uint32_t from = first_from(s, first, end, ref->from), k = from;
+    for (; k < end && s->refs[s->asked[k]].value <= ref->to; k++)
+        ask(s, thread, a, s->asked[k], overlap);
+    s->evaluated[thread] += k - from;
+}
+
 /* Compares the pairs (document of unit a, asked document of unit b) within the window. */
 static void ask_units(void *arg, unsigned thread, size_t a, size_t b, uint32_t overlap)
 {
     struct search *s = arg;
     const struct sp_unit *x = &s->units[a];
     struct span span = s->spans[b];
-    uint64_t evaluated = 0;
     for (uint32_t i = x->first; i < x->first + x->count; i++) {
-        const struct ref *ref = &s->refs[i];
-        uint32_t from = first_from(s, span, ref->from), k = from;
-        for (; k < span.first + span.count && s->refs[s->asked[k]].value <= ref->to; k++)
-            ask(s, thread, i, s->asked[k], overlap);
-        evaluated += k - from;
+        ask_window(s, thread, i, span.first, span.alike, overlap);
+        if (s->alike[b] == 0 || s->refs[i].apart != s->alike[b])
+            ask_window(s, thread, i, span.alike, span.end, overlap);
     }
-    s->evaluated[thread] += evaluated;
 }
 
 static bool is_measured(const struct sp_path *path)
@@ -315,11 +328,16 @@ static void ask_round(struct search *s, struct sp_pairs *pairs, uint32_t count)
     s->stats->not_asked -= count;
     qsort(s->asked, count, sizeof *s->asked, by_number);
     for (size_t u = 0; u < s->unit_count; u++) {
-        uint32_t first = at;
+        struct span *span = &s->spans[u];
+        span->first = at;
+        while (at < count && s->asked[at] < s->units[u].first + s->units[u].count &&
+               !s->refs[s->asked[at]].alike)
+            at++;
+        span->alike = at;
         while (at < count && s->asked[at] < s->units[u].first + s->units[u].count)
             at++;
-        s->spans[u] = (struct span){first, at - first};
-        s->units[u].asked = at > first;
+        span->end = at;
+        s->units[u].asked = span->end > span->first;
     }
     sp_parallel(s->options->threads, s->unit_count, 64, within_step, s);
     if (pairs)
@@ -420,6 +438,7 @@ enum sp_err sp_arcs_find(const struct sp_arcs_options *options, struct sp_graph 
                            .path = &plan->paths[p],
                            .graph = graph,
                            .stats = stats};
+        s.classes = sp_apart_make(s.path, s.documents, options->stands_for);
         make_units(&s);
         make_turns(&s);
         err = find_on_path(&s, fault);
@@ -428,6 +447,8 @@ enum sp_err sp_arcs_find(const struct sp_arcs_options *options, struct sp_graph 
         stats->rounds = s.rounds > stats->rounds ? s.rounds : stats->rounds;
         sp_free(s.refs);
         sp_free(s.units);
+        sp_free(s.alike);
+        sp_free(s.classes);
         sp_free(s.turns);
         sp_free(s.coverers);
         sp_free(s.asked);

@@ -11,7 +11,9 @@
 #include "base/parallel.h"
 #include "cover/crowds.h"
 #include "cover/lists.h"
+#include "cover/need.h"
 #include "cover/nth.h"
+#include "cover/patterns.h"
 #include "cover/sizes.h"
 #include "similarity/intersect.h"
 #include "similarity/positional.h"
@@ -21,15 +23,14 @@ enum {
     AHEAD = 16   /* look-ups between the prefetch of a cache line and its use */
 };
 
-static const double ROUNDING = 1e-6;
-
 /* Scratch memory of a thread. */
 struct hand {
     uint32_t *keys;
     uint64_t *ranks;
     size_t key_cap;
     size_t rank_cap;
-    uint32_t *met;        /* for each unit of the block: the last probe that found it, plus 1 */
+    uint32_t *met;        /* for each unit of the block: the last probe of the round that found it,
+                           * plus 1 */
     uint32_t *candidates; /* of the current probe */
     size_t candidate_count;
     size_t candidate_cap;
@@ -49,6 +50,7 @@ struct sp_pairs {
     uint32_t rounds;
     struct sp_common common;
     uint64_t *last[2]; /* for each unit: rank of the last shingle of its prefix on that side */
+    struct sp_pattern *patterns; /* of each unit */
     uint32_t *posting_counts;
     uint32_t *commonness; /* of each unit */
     struct sp_crowds crowds;
@@ -60,13 +62,6 @@ struct sp_pairs {
     uint64_t total;
     struct hand hands[SP_PARALLEL_THREADS];
 };
-
-/* Returns the least overlap with which a set of `size` has that share: at least 1. */
-static uint32_t needed_of(double share, uint32_t size)
-{
-    double need = ceil(share * size - ROUNDING);
-    return need < 1 ? 1 : need > (double)UINT32_MAX ? UINT32_MAX : (uint32_t)need;
-}
 
 static void reserve(struct hand *hand, size_t size)
 {
@@ -112,13 +107,14 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
         if (!sp_unit_takes_part(u))
             continue;
         work += u->size;
+        f->patterns[i] = sp_pattern_of(f->sets + u->at, u->size);
         reserve(hand, u->size);
         const uint32_t *keys = sp_unit_keys(u, f->sets, hand->keys);
         sp_common_prefetch(&f->common, keys, u->size);
         for (uint32_t k = 0; k < u->size; k++)
             hand->ranks[k] = sp_common_rank(&f->common, keys[k]);
         for (unsigned side = 0; side < 2; side++) {
-            uint32_t need = needed_of(f->options.share[side], u->size);
+            uint32_t need = sp_needed_of(f->options.share[side], u->size);
             if (f->last[side])
                 f->last[side][i] =
                     need <= u->size ? sp_nth(hand->ranks, u->size, u->size - need) : 0;
@@ -187,20 +183,6 @@ static void make_index(struct sp_pairs *f, uint64_t postings)
 
 /* ---- looking up ---- */
 
-/* Whether the sizes allow the pair to share enough; *ret_need is how much it must share. */
-static bool need_of(const struct sp_pairs *f, const struct sp_unit *a, const struct sp_unit *b,
-                    uint32_t *ret_need)
-{
-    uint32_t for_a = needed_of(f->options.share[0], a->size);
-    uint32_t for_b = needed_of(f->options.share[1], b->size);
-    double both = f->options.jaccard / (1 + f->options.jaccard) * ((double)a->size + b->size);
-    uint32_t for_both =
-        needed_of(1, (uint32_t)(both < UINT32_MAX ? ceil(both - ROUNDING) : UINT32_MAX));
-    *ret_need = for_a > for_b ? for_a : for_b;
-    *ret_need = for_both > *ret_need ? for_both : *ret_need;
-    return *ret_need <= a->size && *ret_need <= b->size;
-}
-
 static void meet(struct sp_pairs *f, struct hand *hand, size_t probe, size_t other)
 {
     const struct sp_unit *units = f->units;
@@ -210,7 +192,9 @@ static void meet(struct sp_pairs *f, struct hand *hand, size_t probe, size_t oth
     *met = (uint32_t)probe + 1;
     size_t a = f->indexed == 0 ? other : probe, b = f->indexed == 0 ? probe : other;
     if (units[a].block != units[b].block || !sp_units_meet(&units[a], &units[b]) ||
-        !need_of(f, &units[a], &units[b], &need))
+        !sp_need_of(&f->options, &units[a], &units[b], &need) ||
+        !sp_patterns_may_share(&f->patterns[a], &f->patterns[b],
+                               (uint64_t)units[a].size + units[b].size, need))
         return;
     sp_grow(&hand->candidates, &hand->candidate_cap, hand->candidate_count + 1);
     hand->candidates[hand->candidate_count++] = (uint32_t)other;
@@ -261,8 +245,8 @@ static void meet_sized(struct sp_pairs *f, struct hand *hand, size_t probe, uint
     size_t list = sp_lists_of(x, key);
     uint32_t p = x->directory[list], end = x->directory[list + 1], own = f->crowds.of[probe];
     double c = f->options.jaccard, size = f->units[probe].size;
-    double most =
-        c > 0 ? sp_positional_size_end(c - ROUNDING, size, (double)before) : (double)INFINITY;
+    double most = c > 0 ? sp_positional_size_end(c - SP_NEED_ROUNDING, size, (double)before)
+                        : (double)INFINITY;
     while (p < end) {
         uint32_t crowd = f->crowds.count > 0 ? f->crowds.of[f->sizes.units[x->items[p].unit]] : 0;
         if (crowd == 0 || crowd != own) {
@@ -307,7 +291,7 @@ static void verify(struct sp_pairs *f, unsigned thread, size_t probe)
         const struct sp_unit *o = &f->units[other];
         size_t a = f->indexed == 0 ? other : probe, b = f->indexed == 0 ? probe : other;
         uint32_t need;
-        need_of(f, &f->units[a], &f->units[b], &need);
+        sp_need_of(&f->options, &f->units[a], &f->units[b], &need);
         size_t overlap = sp_intersect(f->sets + u->at, u->size, f->sets + o->at, o->size, need);
         hand->counted++;
         if (overlap < need)
@@ -361,6 +345,7 @@ static void prepare(struct sp_pairs *f, uint64_t shingles)
     for (unsigned side = 0; side < 2; side++)
         if (o->share[side] > 0)
             f->last[side] = sp_calloc(f->count + 1, sizeof **f->last);
+    f->patterns = sp_alloc((f->count + 1) * sizeof *f->patterns);
     f->posting_counts = sp_calloc(f->count + 1, sizeof *f->posting_counts);
     f->commonness = sp_calloc(f->count + 1, sizeof *f->commonness);
     sp_parallel(o->threads, f->count, GRAIN, count_step, f);
@@ -407,8 +392,8 @@ static struct sp_differing_most most_different(const struct sp_pairs *f)
 {
     const struct sp_pairs_options *o = &f->options;
     if (o->jaccard > 0)
-        return sp_differing_jaccard(o->jaccard - ROUNDING);
-    return (struct sp_differing_most){1, 1 - 2 * (o->share[f->indexed] - ROUNDING)};
+        return sp_differing_jaccard(o->jaccard - SP_NEED_ROUNDING);
+    return (struct sp_differing_most){1, 1 - 2 * (o->share[f->indexed] - SP_NEED_ROUNDING)};
 }
 
 static void order_units(struct sp_pairs *f)
@@ -450,12 +435,21 @@ struct sp_pairs *sp_pairs_open(const struct sp_unit *units, size_t count, const 
     return f;
 }
 
+/* A unit of several documents may be the last probe of one round and the first of the next. */
+static void forget_met(struct sp_pairs *f)
+{
+    for (unsigned t = 0; t < f->options.threads; t++)
+        memset(f->hands[t].met, 0, (f->to - f->from + 1) * sizeof *f->hands[t].met);
+}
+
 void sp_pairs_find(struct sp_pairs *f)
 {
     unsigned threads = f->options.threads;
     uint64_t blocks = 0;
-    if (f->whole)
+    if (f->whole) {
+        forget_met(f);
         sp_parallel(threads, f->count, GRAIN, probe_step, f);
+    }
     for (f->from = 0; f->from < f->count && !f->whole; f->from = f->to) {
         uint64_t postings = next_block(f);
         if (postings == 0)
@@ -488,6 +482,7 @@ void sp_pairs_close(struct sp_pairs *f, struct sp_pairs_stats *stats)
     sp_common_done(&f->common);
     sp_free(f->last[0]);
     sp_free(f->last[1]);
+    sp_free(f->patterns);
     sp_free(f->posting_counts);
     sp_free(f->commonness);
     sp_crowds_done(&f->crowds);

@@ -15,6 +15,8 @@
  * shingle are in order of size. Units that share most of their text with many others are in crowds
  * (crowds.h), whose pairs are found in another way.
  *
+ * Many pairs that meet share far too little. Patterns (patterns.h) tell of most of them.
+ *
  * Memory is bounded by working through the indexed side in blocks: the postings of a block are held
  * in memory, and all units of the other side are looked up in it, read front to back.
  *
@@ -24,7 +26,7 @@
  *   counters   2 bytes for each of about as many hash values as there are shingles, at most an
  *              eighth of the memory
  *   postings   8 bytes each and 4 to 8 for the directory; the rest of the memory
- *   a unit     28 bytes, and 4 a thread; with a least Jaccard similarity or crowds 12 more
+ *   a unit     92 bytes, and 4 a thread; with a least Jaccard similarity or crowds 12 more
  *   crowds     24 bytes for each shingle that a unit and its leader do not share, at most a quarter
  *              of the memory */
 #ifndef SP_COVER_PAIRS_H
@@ -39,6 +41,7 @@ struct sp_unit {
     uint64_t at; /* first shingle in `sets` */
     uint32_t size;
     uint32_t block; /* number of its block: units of others never meet it */
+    uint32_t apart; /* unless 0: units of the same number never meet it */
     uint32_t first; /* the caller's */
     uint32_t count; /* the caller's */
     bool role[2];   /* may be a, may be b */
@@ -78,9 +81,11 @@ void sp_pairs_find(struct sp_pairs *p);
 /* Adds to *stats. */
 void sp_pairs_close(struct sp_pairs *p, struct sp_pairs_stats *stats);
 
-/* Whether b may have a value in the window of a. */
+/* Whether b may have a value in the window of a, and nothing keeps them apart. */
 static inline bool sp_units_meet(const struct sp_unit *a, const struct sp_unit *b)
 {
+    if (a->apart > 0 && a->apart == b->apart)
+        return false;
     return a->from <= b->greatest && b->least <= a->to;
 }
 

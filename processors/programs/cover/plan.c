@@ -151,6 +151,17 @@ static bool push_key(struct sp_path *path, const struct sp_atom *atom)
     return true;
 }
 
+static bool push_apart(struct sp_path *path, const struct sp_atom *atom)
+{
+    const struct sp_node *n = atom->node;
+    uint32_t uses = n->kid[0]->uses;
+    if ((atom->negated ? denied(n->op) : n->op) != SP_OP_UNEQUAL ||
+        (uses != SP_USES_A && uses != SP_USES_B) || !same(n->kid[0], n->kid[1], true))
+        return false;
+    path->apart[path->apart_count++] = *atom;
+    return true;
+}
+
 static bool push_sided(struct sp_path *path, const struct sp_atom *atom)
 {
     if (atom->node->uses != SP_USES_A && atom->node->uses != SP_USES_B)
@@ -236,9 +247,9 @@ static void push_down(struct sp_path *path)
         struct sp_atom atom = path->atoms[i];
         struct sp_plan_range range;
         enum sp_op op = atom.node->op;
-        if (sp_op_compares(op)
-                ? push_measure(path, &atom) || push_key(path, &atom) || push_sided(path, &atom)
-                : sp_op_tests(op) && push_sided(path, &atom))
+        if (sp_op_compares(op) ? push_measure(path, &atom) || push_key(path, &atom) ||
+                                     push_apart(path, &atom) || push_sided(path, &atom)
+                               : sp_op_tests(op) && push_sided(path, &atom))
             continue;
         if (as_range(&atom, &range)) {
             path->ranges[path->range_count++] = range;
@@ -349,6 +360,10 @@ void sp_plan_put(const struct sp_plan *plan, struct sp_buf *out)
             sp_buf_put_str(out, "  same block  ");
             sp_relation_put(path->keys[i], SP_RELATION, out);
             sp_buf_put_u8(out, '\n');
+        }
+        for (size_t i = 0; i < path->apart_count; i++) {
+            sp_buf_put_str(out, "  apart       ");
+            put_atom(&path->apart[i], out);
         }
         for (unsigned side = 0; side < 2; side++)
             for (size_t i = 0; i < path->sided_count[side]; i++) {

@@ -11,6 +11,7 @@
  *                              dice(a, b) >= c           the same, with c / (2 - c) for c
  *                            from which follow the prefix filter and the bound on sizes (pairs.h)
  *   F(a) = F(b)              become the key of a block: only documents of one block meet
+ *   F(a) != F(b)             keep documents of one value apart (apart.h)
  *   of a alone, of b alone   decide which documents take part on which side
  *   F(a) <= G(b), < > >=     become ranges, as do F(a) - G(b) <= constant and
  *   abs(F(a) - G(b)) <= …      abs(F(a) - G(b)) <= constant; those of one F and G make a window
@@ -56,6 +57,8 @@ struct sp_path {
     size_t atom_count;
     const struct sp_node *keys[SP_PLAN_ATOMS]; /* F, written of either document */
     size_t key_count;
+    struct sp_atom apart[SP_PLAN_ATOMS]; /* F(a) != F(b) */
+    size_t apart_count;
     struct sp_atom sided[2][SP_PLAN_ATOMS]; /* that only depend on a, on b */
     size_t sided_count[2];
     struct sp_plan_range ranges[2 * SP_PLAN_ATOMS];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "cover/cover.h"
 #include "harness.h"
 #include "skewed.h"
@@ -36,6 +37,53 @@ static struct sp_cover_result cover(const char *kind, uint64_t fetches, const ch
     skewed_make(&crawl, kind, fetches);
     struct sp_cover_result result = cover_file(crawl.name, relation);
     skewed_remove(&crawl);
+    return result;
+}
+
+/* Where a document is. */
+enum hosts { ONE, ALL_BUT_TWO, TEN };
+
+/* Covers copies of one text, or near copies, in which one word of 200 is another. */
+static struct sp_cover_result cover_copies(uint32_t documents, bool near, enum hosts hosts,
+                                           const char *relation)
+{
+    char name[] = "/tmp/samepage-copies-XXXXXX.jsonl";
+    FILE *file = fdopen(mkstemps(name, 6), "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    for (uint32_t i = 0; i < documents; i++) {
+        uint32_t host = hosts == TEN ? i % 10 : hosts == ALL_BUT_TWO && i < 2 ? i : 2;
+        fprintf(file, "{\"url\":\"https://h%u.example/%u\",\"content\":\"", host, i);
+        for (uint32_t word = 0; word < 200; word++)
+            fprintf(file, " w%u", near && word == i % 191 ? 1000 + i : word);
+        fprintf(file, "\"}\n");
+    }
+    fclose(file);
+    struct sp_cover_result result = cover_file(name, relation);
+    unlink(name);
+    return result;
+}
+
+/* Covers texts of 10 sentences, drawn from a stock of 40: each has about a quarter of the sentences
+ * of any other. */
+static struct sp_cover_result cover_sentences(uint32_t documents, const char *relation)
+{
+    char name[] = "/tmp/samepage-sentences-XXXXXX.jsonl";
+    FILE *file = fdopen(mkstemps(name, 6), "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    for (uint32_t i = 0; i < documents; i++) {
+        uint32_t drawn = 0;
+        fprintf(file, "{\"url\":\"https://%u.example/\",\"content\":\"", i);
+        for (uint32_t sentence = 0; drawn < 10; sentence++)
+            if (sp_mix64(i * 40ull + sentence) % (40 - sentence) < 10 - drawn) {
+                for (uint32_t word = 0; word < 20; word++)
+                    fprintf(file, " s%uw%u", sentence, word);
+                drawn++;
+            }
+        fprintf(file, "\"}\n");
+    }
+    fclose(file);
+    struct sp_cover_result result = cover_file(name, relation);
+    unlink(name);
     return result;
 }
 
@@ -83,6 +131,20 @@ TEST(documents_that_resemble_hardly_any_of_many_are_not_compared_with_the_others
     }
 }
 
+/* Of so few sentences, each is in the prefix of many documents, so that most pairs meet: their
+ * patterns tell that they share too little. */
+TEST(documents_of_the_same_few_sentences_are_hardly_compared)
+{
+    for (uint32_t n = FEW; n <= 4 * FEW; n *= 4) {
+        struct sp_cover_result r = cover_sentences(n, "containment(a, b) >= 0.7");
+        double vain = (double)(r.candidates - r.arcs) / r.documents;
+        printf("%.2f compared in vain a document at %u\n", vain, n);
+        CU_ASSERT_EQUAL(r.documents, n);
+        CU_ASSERT(vain <= n / 500.0); /* of the pairs, 0.2 % */
+        CU_ASSERT_EQUAL(cover_sentences(n, "jaccard(a, b) >= 0.8").candidates, 0);
+    }
+}
+
 /* They share nothing, but are of one content. */
 TEST(documents_without_words_are_not_compared_with_one_another)
 {
@@ -99,6 +161,28 @@ TEST(documents_without_words_are_not_compared_with_one_another)
     /* Without a measure the relation decides. */
     struct sp_cover_result r = cover_without_words(20, "a.mime = b.mime");
     CU_ASSERT_EQUAL(r.kept, 1);
+}
+
+/* Documents of one host, which the relation keeps apart, have no coverers, so all are asked. */
+TEST(documents_that_a_condition_keeps_apart_are_not_compared)
+{
+    static const char *const relations[] = {
+        "containment(a, b) >= 0.7 && a.host != b.host",
+        "jaccard(a, b) >= 0.8 && a.url != b.url && !(a.host = b.host)"};
+    for (int near = 0; near <= 1; near++)
+        for (enum hosts hosts = ONE; hosts <= TEN; hosts++)
+            for (uint32_t n = FEW; n <= 4 * FEW; n *= 4) {
+                struct sp_cover_result r =
+                    cover_copies(n, near, hosts, relations[(n / FEW + hosts) % 2]);
+                printf("near %d, hosts %d: %llu compared, %llu evaluated, %llu pairs of %u\n", near,
+                       hosts, (unsigned long long)r.candidates, (unsigned long long)r.evaluated,
+                       (unsigned long long)r.arcs, n);
+                CU_ASSERT_EQUAL(r.documents, n);
+                CU_ASSERT(r.kept == (hosts == ONE ? n : 1) || hosts == TEN);
+                CU_ASSERT(r.candidates <= r.arcs + n);
+                /* In one of ten hosts, a document is also asked with others of its host. */
+                CU_ASSERT(r.evaluated <= r.arcs + (hosts == TEN ? r.arcs / 2 : 0) + n);
+            }
 }
 
 TEST(a_document_is_compared_with_few_in_few_rounds)

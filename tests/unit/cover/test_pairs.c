@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cover/pairs.h"
+#include "cover/patterns.h"
 #include "harness.h"
 
 enum { UNITS = 180, SHINGLES = 160 };
@@ -58,6 +59,7 @@ static void make_world(struct world *w, uint64_t seed, uint32_t blocks)
         w->units[i] = (struct sp_unit){.at = end,
                                        .size = kept,
                                        .block = blocks ? 1 + (uint32_t)(random >> 8) % blocks : 0,
+                                       .apart = (uint32_t)(seed % 2 * (random >> 22 & 3)),
                                        .role = {random >> 50 & 7, random >> 54 & 7},
                                        .from = (double)(random >> 30 & 15),
                                        .to = (double)(random >> 30 & 15) + 5,
@@ -88,6 +90,7 @@ static void make_family(struct world *w, uint64_t seed, uint32_t blocks)
         w->units[i] = (struct sp_unit){.at = i * 120ul,
                                        .size = kept,
                                        .block = blocks ? 1 + i % blocks : 0,
+                                       .apart = (uint32_t)(seed % 2 * (random >> 24 & 3)),
                                        .role = {random >> 8 & 7, random >> 12 & 7},
                                        .to = 1,
                                        .greatest = random >> 16 & 7 ? 1 : -1,
@@ -134,7 +137,8 @@ static void check_world(struct world *w, double jaccard, double of_a, double of_
         for (size_t k = 0; k < UNITS; k++) {
             const struct sp_unit *a = &w->units[i], *b = &w->units[k];
             bool may = i != k && a->role[0] && b->role[1] && a->block == b->block &&
-                       a->from <= b->greatest && b->least <= a->to;
+                       (a->apart == 0 || a->apart != b->apart) && a->from <= b->greatest &&
+                       b->least <= a->to;
             uint32_t overlap = may ? overlap_of(w, a, b) : 0;
             bool wanted = overlap > 0 && overlap >= of_a * a->size - 1e-6 &&
                           overlap >= of_b * b->size - 1e-6 &&
@@ -199,6 +203,40 @@ TEST(rounds_find_each_pair_once)
         }
 }
 
+static void count_call(void *arg, unsigned thread, size_t a, size_t b, uint32_t overlap)
+{
+    size_t *calls = arg;
+    (void)thread, (void)a, (void)b, (void)overlap;
+    ++*calls;
+}
+
+/* As of a unit of several documents, of which each is asked in another round. */
+TEST(a_unit_that_is_asked_again_finds_the_same_pairs)
+{
+    struct world *w = sp_calloc(1, sizeof *w);
+    make_world(w, 28, 2);
+    for (unsigned indexed = 0; indexed < 2; indexed++) {
+        size_t calls = 0, first = 0;
+        struct sp_pairs_stats stats = {0};
+        struct sp_pairs_options o = {.share = {indexed ? 0 : 0.5, indexed ? 0.5 : 0},
+                                     .threads = 1,
+                                     .memory_bytes = 1 << 24,
+                                     .each = count_call,
+                                     .arg = &calls};
+        for (size_t i = 0; i < UNITS; i++)
+            w->units[i].asked = w->units[i].role[1];
+        struct sp_pairs *pairs = sp_pairs_open(w->units, UNITS, w->sets, &o);
+        for (int round = 1; round <= 3; round++) {
+            sp_pairs_find(pairs);
+            first = round == 1 ? calls : first;
+            CU_ASSERT_EQUAL(calls, (size_t)round * first);
+        }
+        sp_pairs_close(pairs, &stats);
+        CU_ASSERT(first > 10);
+    }
+    sp_free(w);
+}
+
 TEST(the_places_of_shingles_change_nothing)
 {
     for (uint64_t seed = 30; seed < 36; seed++) {
@@ -234,6 +272,26 @@ TEST(units_that_differ_a_little_from_one_are_compared_with_those_that_share_enou
         check_family(seed, 0, 0.9, 0.95, 0, 1, 2);
         check_family(seed, 0, 0.7, 0.95, 0, 2, 2);
     }
+}
+
+/* Sets of the numbers from 0 on, of which one of the two lacks the first ones. */
+TEST(patterns_differ_in_at_most_the_shingles_that_one_set_has)
+{
+    enum { MOST = 4000 };
+    uint32_t set[MOST];
+    for (uint32_t i = 0; i < MOST; i++)
+        set[i] = i;
+    for (uint32_t size = 0; size < MOST; size += size / 16 + 1)
+        for (uint32_t from = 0; from <= size; from += from / 4 + 1) {
+            struct sp_pattern x = sp_pattern_of(set, size),
+                              y = sp_pattern_of(set + from, size - from);
+            uint32_t bits = 64 * SP_PATTERN_WORDS, rest = from % bits;
+            CU_ASSERT_EQUAL(sp_pattern_differ(&x, &y), from / bits % 2 ? bits - rest : rest);
+            CU_ASSERT(sp_patterns_may_share(&x, &y, 2ull * size - from, size - from));
+        }
+    struct sp_pattern none = sp_pattern_of(set, 0), all = sp_pattern_of(set, 64 * SP_PATTERN_WORDS);
+    CU_ASSERT_EQUAL(sp_pattern_differ(&none, &all), 64 * SP_PATTERN_WORDS);
+    CU_ASSERT(!sp_patterns_may_share(&none, &all, 64 * SP_PATTERN_WORDS, 1));
 }
 
 TEST(an_empty_collection_has_no_pairs)

@@ -52,13 +52,35 @@ TEST(every_atom_has_its_place)
     CU_ASSERT_EQUAL(p->range_count, 1);
     CU_ASSERT_EQUAL(p->sided_count[0], 1);
     CU_ASSERT_EQUAL(p->sided_count[1], 1);
-    CU_ASSERT_EQUAL(p->atom_count, 2); /* titles; popularity = length */
+    CU_ASSERT_EQUAL(p->apart_count, 1);
+    CU_ASSERT_EQUAL(p->atom_count, 1); /* popularity = length */
     CU_ASSERT_EQUAL(plan.order_count, 1);
     CU_ASSERT_EQUAL(plan.exact, 1u << SP_FIELD_host | 1u << SP_FIELD_language |
                                     1u << SP_FIELD_length | 1u << SP_FIELD_title |
                                     1u << SP_FIELD_popularity);
     sp_plan_done(&plan);
     sp_relation_free(r);
+}
+
+static void check_apart(const char *source, size_t count)
+{
+    struct sp_plan plan;
+    struct sp_relation *r;
+    explain(source, &plan, &r);
+    CU_ASSERT_EQUAL(plan.paths[0].apart_count, count);
+    CU_ASSERT_EQUAL(plan.paths[0].apart_count + plan.paths[0].atom_count, 1);
+    sp_plan_done(&plan);
+    sp_relation_free(r);
+}
+
+TEST(unequal_values_of_one_kind_keep_documents_apart)
+{
+    check_apart("jaccard(a, b) >= 0.5 && a.host != b.host", 1);
+    check_apart("jaccard(a, b) >= 0.5 && !(b.length * 2 = a.length * 2)", 1);
+    check_apart("a.host != b.title", 0);
+    check_apart("a.length != b.length + 1", 0);
+    /* Each side is of both documents, so that what is equal to one value may differ. */
+    check_apart("a.length - 2 * b.length != b.length - 2 * a.length", 0);
 }
 
 static void check_window(const char *source, double below, double above)
