@@ -677,6 +677,24 @@ def two_runs_with_one_output_are_refused(work):
 
 
 def a_closed_standard_stream_is_none_of_our_files(work):
+def an_output_that_holds_another_run_is_named(work):
+    work.crawl(pages=200)
+    work.write("bad.jsonl", "not json\n")
+    arguments = ["run", "-q", "-o", "out", "--dead-letter", "letters", "crawl.jsonl", "bad.jsonl"]
+    check("out" not in work.run(*arguments).err, "the output was empty")
+    first, letters = work.read("out"), work.read("letters")
+    again = work.run(*arguments).err
+    check_in(f"samepage: out: was not empty: what this run wrote begins at byte {len(first)}; for a file", again)
+    check_in(f"letters: was not empty: what this run wrote begins at byte {len(letters)};", again)
+    check_equal(work.read("out"), first + first, "the same events again")
+    # A state knows what it wrote, in whichever run.
+    state = [*arguments, "--state", "state"]
+    check_in("begins at byte", work.run(*state).err)
+    check("begins at byte" not in work.run(*state).err, "the output is that of the state")
+    work.run("synth", "--pages", "100", "-o", "more.jsonl")
+    check("begins at byte" not in work.run(*state, "more.jsonl").err, "the output is that of the state")
+
+
     """The number of a closed descriptor is that of the next file that is opened, such as the state's LOCK."""
     crawl = work.crawl(pages=50)
 
