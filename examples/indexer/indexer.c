@@ -148,8 +148,8 @@ static bool add_page(struct indexer *x, const rd_kafka_message_t *m)
         return true;
     }
     type_of(&page, type);
-    if (page.http_status >= 200 && page.http_status < 300 && page.redirect_url_bytes == 0 &&
-        samepage_readable(type))
+    if (page.http_status >= 200 && page.http_status < 300 && page.http_status != 206 &&
+        page.redirect_url_bytes == 0 && samepage_readable(type))
         body = samepage_extract(x->reader, page.content, page.content_bytes, type, &body_len);
     x->crawled[x->batch++] = rd_kafka_message_timestamp(m, NULL);
     x->page_count++;

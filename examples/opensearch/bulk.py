@@ -90,7 +90,8 @@ def events(options):
 def requests(options):
     if options.pages:
         for page in lines(options.pages):
-            if 200 <= page.get("http_status", 200) < 300 and not page.get("redirect_url"):
+            status = page.get("http_status", 200)
+            if 200 <= status < 300 and status != 206 and not page.get("redirect_url"):
                 yield update(options.index, page["url"], page_fields(page))
     for status in lines(options.statuses) if options.statuses else ():
         yield of_status(options.index, status)

@@ -10,7 +10,7 @@ import resource
 import subprocess
 import tarfile
 
-from harness import PATIENCE_SECONDS, Skip, check, check_equal, check_in, main, statuses, until
+from harness import FEW, PATIENCE_SECONDS, Skip, check, check_equal, check_in, main, statuses, until
 
 STAGES = ["signature", "group", "compare", "contain"]  # one source for all four
 COMMANDS = ["run", "dedup", "audit", "synth", "pairs", "similar", "train", "cover", "archive", "topics", "ingest",
@@ -440,6 +440,29 @@ def a_limit_of_the_system_is_said(work):
     check(re.search(r"samepage: .*(memory|thread)", said), "with little memory it says", said)
 
 
+def little_address_space_is_said(work):
+    """Whatever finds no memory, be it the constructor of a library, is the reason of a message, and of no crash."""
+    if b"__asan_init" in open(work.program, "rb").read() or b"__tsan_init" in open(work.program, "rb").read():
+        raise Skip("sanitizers reserve address space")
+    work.crawl(pages=300)
+    work.run("run", "-q", "--state", "first", "-o", "out", "crawl.jsonl")
+    said = set()
+    for megabytes in range(45, 105, 5) if FEW else range(40, 160, 2):
+        limit = megabytes << 20
+        for arguments in (["--version"], ["rules", "--state", "first"],
+                          ["run", "-q", "--state", f"state-{megabytes}", "-o", f"out-{megabytes}", "crawl.jsonl"]):
+            done = subprocess.run([work.program, *arguments], cwd=work.directory, capture_output=True, text=True,
+                                  check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            if "error while loading shared libraries" in done.stderr:  # the loader, before our code
+                continue
+            check(done.returncode in (0, 1), arguments, "with", megabytes, "MiB ends with", done.returncode, done.stderr)
+            last = (done.stderr.splitlines() or [""])[-1]
+            check(done.returncode == 0 or re.match("samepage: (out of memory|no more threads|no thread)", last),
+                  arguments, "with", megabytes, "MiB says", done.stderr)
+            said.add(done.stderr.split(";")[0])
+    check(any("out of memory: a library got none" in text for text in said), "what was said:", said)
+
+
 def a_line_without_an_end_does_not_fill_the_memory(work):
     """Of files that are not read as inputs are; theirs is limited as a record is."""
     work.crawl(pages=50)
@@ -653,6 +676,24 @@ def an_input_without_any_usable_page_is_no_error(work):
     summary = json.loads(work.read("summary"))
     check(summary["ignored"] == 2 and summary["again_unknown"] == 1 and summary["dead_letters"] == 1 and summary["records"] == 4,
           summary)
+
+
+def an_output_that_holds_another_run_is_named(work):
+    work.crawl(pages=200)
+    work.write("bad.jsonl", "not json\n")
+    arguments = ["run", "-q", "-o", "out", "--dead-letter", "letters", "crawl.jsonl", "bad.jsonl"]
+    check("out" not in work.run(*arguments).err, "the output was empty")
+    first, letters = work.read("out"), work.read("letters")
+    again = work.run(*arguments).err
+    check_in(f"samepage: out: was not empty: what this run wrote begins at byte {len(first)}; for a file", again)
+    check_in(f"letters: was not empty: what this run wrote begins at byte {len(letters)};", again)
+    check_equal(work.read("out"), first + first, "the same events again")
+    # A state knows what it wrote, in whichever run.
+    state = [*arguments, "--state", "state"]
+    check_in("begins at byte", work.run(*state).err)
+    check("begins at byte" not in work.run(*state).err, "the output is that of the state")
+    work.run("synth", "--pages", "100", "-o", "more.jsonl")
+    check("begins at byte" not in work.run(*state, "more.jsonl").err, "the output is that of the state")
 
 
 def two_runs_with_one_output_are_refused(work):

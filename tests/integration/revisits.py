@@ -62,13 +62,44 @@ def a_revisit_is_a_fetch_with_unchanged_content(work):
     header = "HTTP/1.1 200 OK\nContent-Type: text/html\n\n"
     for again in (revisit(a, day(3), day(1), a, header), revisit(a, day(3), day(1)), revisit(a, day(3)),
                   revisit(a, day(3), profile="server-not-modified", block="HTTP/1.1 304 Not Modified\n\n"),
-                  response(a, day(3), "", "304 Not Modified")):
+                  response(a, day(3), "", "304 Not Modified"),
+                  response(a, day(3), "", "304 Not Modified\nLocation: http://c.example/"),
+                  revisit(a, day(3), day(1), a, "HTTP/1.1 200 OK\nLocation: http://c.example/\n\n")):
         events, summary = events_of(work, response(a, day(1), TEXT), response(b, day(2), TEXT), again)
         check_equal(versions(events, a)[-1], ms(3), "the page's time")
         check_equal(summary["unchanged"], 1, "unchanged")
         check_equal(summary["again_unknown"], 0, "of unknown content")
         check_equal((summary["records"], summary["ignored"], summary["dead_letters"]), (3, 0, 0), "records")
         check_equal({e["url"]: e["status"] for e in events}, {a: "winner", b: "loser"}, "statuses")
+
+
+def a_part_of_a_page_is_not_the_page(work):
+    """Neither a 206 nor the first segment of a page in several records replaces the page or is a page."""
+    a, b = "http://a.example/", "http://b.example/"
+    part = TEXT[:100]
+    known = response(a, day(1), TEXT)
+    segment = record("response", a, day(2), f"HTTP/1.1 200 OK\nContent-Type: text/plain\n\n{part}",
+                     "WARC-Segment-Number: 1")
+    rest = record("continuation", a, day(2), TEXT[100:], "WARC-Segment-Number: 2")
+    partial = response(a, day(2), part, f"206 Partial Content\nContent-Range: bytes 0-99/{len(TEXT)}")
+    for records in [segment, rest], [partial], [segment.replace(a.encode(), b.encode()), rest], [
+            partial.replace(a.encode(), b.encode())]:
+        events, summary = events_of(work, known, *records)
+        check_equal([(e["url"], e["version_ms"], e["status"]) for e in events], [(a, ms(1), "unique")], "events")
+        check_equal((summary["records"], summary["ignored"], summary["dead_letters"]), (2, 1, 0), "records")
+    whole = response(b, day(2), TEXT, f"206 Partial Content\nContent-Range: bytes 0-{len(TEXT) - 1}/{len(TEXT)}")
+    events, summary = events_of(work, known, whole)
+    check_equal(summary["ignored"], 0, "ignored")
+    check_equal(sorted({e["url"]: e["status"] for e in events}.values()), ["loser", "winner"], "statuses")
+    work.write("lines.jsonl", "".join(json.dumps({"url": f"{a}{i}", "content": TEXT, "http_status": status}) + "\n"
+                                      for i, status in enumerate((200, 206))))
+    check_equal(work.run("pairs", "-q", "lines.jsonl").out, "", "pairs")
+    work.write("none", "")
+    audit = json.loads(work.run("audit", "-q", "--removed", "none", "--json", "-", "lines.jsonl").out)
+    check_equal(audit["documents"], 1, "documents")
+    # A collection without its near duplicates still has the part, as it has other fetches that are no pages.
+    work.run("dedup", "-q", "lines.jsonl", "--kept", "kept.jsonl", "--removed", "removed")
+    check_equal(len(work.read("kept.jsonl").splitlines()), 2, "kept records")
 
 
 def a_revisit_of_what_is_not_known_is_counted(work):

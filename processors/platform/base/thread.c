@@ -12,8 +12,9 @@ enum sp_err sp_thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void
     int code = pthread_create(&thread, NULL, run, arg);
     if (code != 0)
         return sp_fault_set(fault, SP_IO,
-                            "no thread can be started: %s; allow more processes (ulimit -u, or the "
-                            "container's pids), or ask for fewer threads",
+                            "no thread can be started: %s; raise the limits on threads and memory "
+                            "(ulimit -u, ulimit -v, pids.max of the container), or ask for fewer "
+                            "threads",
                             strerror(code));
     *ret_thread = thread;
     return SP_OK;

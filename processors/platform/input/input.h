@@ -17,11 +17,16 @@
 #include "base/fault.h"
 #include "input/fields.h"
 
+/* Partial Content. */
+enum { SP_HTTP_PART = 206 };
+
 /* One fetch of a page. Views point into the chunk or its parser's memory. */
 struct sp_page_record {
-    struct sp_view url;          /* or doc:ID */
-    int64_t fetch_time_ms;       /* since 1970; -1: not given */
-    int32_t http_status;         /* 200 if not given */
+    struct sp_view url;    /* or doc:ID */
+    int64_t fetch_time_ms; /* since 1970; -1: not given */
+    /* 200 if not given. In WARC and ARC, 206 if the record has only a part of the page, and 200 if
+     * all of it came as a 206. */
+    int32_t http_status;
     struct sp_view redirect_url; /* empty: none; made absolute against url */
     struct sp_view content_type; /* empty: not given */
     double popularity;           /* 0 if null or not given */
@@ -57,6 +62,13 @@ struct sp_input_item {
     struct sp_view raw; /* the first bytes of the record, at most 64 KiB */
     struct sp_page_record page;
 };
+
+/* Whether the HTTP status says that the content is the page: any 2xx but 206, whose content is a
+ * part of it. */
+static inline bool sp_page_record_succeeded(const struct sp_page_record *page)
+{
+    return page->http_status >= 200 && page->http_status < 300 && page->http_status != SP_HTTP_PART;
+}
 
 /* A sentence (a literal) that says why the page of a 200 has no content; NULL: it has content. */
 const char *sp_page_record_lacks_content(const struct sp_page_record *page);

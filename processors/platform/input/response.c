@@ -116,6 +116,20 @@ static void decode_content(struct sp_parser *p, struct sp_view list, struct sp_i
         sp_item_fail(item, SP_MALFORMED, "the body has more than three Content-Encodings");
 }
 
+/* Whether the Content-Range of a 206 is that of the whole page ("bytes 0-499/500"). A crawler that
+ * limits the size of pages by the ranges it asks for gets small pages like this. */
+static bool is_whole(struct sp_view range)
+{
+    static const char unit[] = "bytes 0-";
+    uint64_t last, all;
+    const char *slash = range.len ? memchr(range.data, '/', range.len) : NULL;
+    if (!slash || range.len < sizeof unit || strncasecmp(range.data, unit, sizeof unit - 1) != 0)
+        return false;
+    const char *from = range.data + sizeof unit - 1, *end = range.data + range.len;
+    return slash > from && sp_header_number(sp_view(from, (size_t)(slash - from)), &last) &&
+           sp_header_number(sp_view(slash + 1, (size_t)(end - slash - 1)), &all) && all == last + 1;
+}
+
 bool sp_http_response_starts(struct sp_view bytes)
 {
     return bytes.len >= 5 && strncasecmp(bytes.data, "HTTP/", 5) == 0;
@@ -151,8 +165,10 @@ static struct sp_view final_response(struct sp_view response)
     }
 }
 
-void sp_http_response_parse(struct sp_parser *p, struct sp_view response,
-                            struct sp_input_item *item)
+/* Fills in all but the content, which is the body as it was sent. Returns the header; its data is
+ * NULL if the item has failed. */
+static struct sp_view parse_head(struct sp_parser *p, struct sp_view response,
+                                 struct sp_input_item *item)
 {
     response = final_response(response);
     size_t header_len = header_length(response);
@@ -161,13 +177,24 @@ void sp_http_response_parse(struct sp_parser *p, struct sp_view response,
     uint64_t status;
     if (!read_status(header, &status)) {
         sp_item_fail(item, SP_MALFORMED, "the response's HTTP status line is broken");
-        return;
+        return sp_view(NULL, 0);
     }
-    page->http_status = (int32_t)status;
+    bool whole = is_whole(sp_header_field(header, "Content-Range"));
+    page->http_status = status == SP_HTTP_PART && whole ? 200 : (int32_t)status;
     page->content_type = sp_header_field(header, "Content-Type");
     page->redirect_url = sp_header_field(header, "Location");
     page->content = sp_view(response.data + header_len, response.len - header_len);
     sp_parser_resolve(p, page);
+    return header;
+}
+
+void sp_http_response_parse(struct sp_parser *p, struct sp_view response,
+                            struct sp_input_item *item)
+{
+    struct sp_page_record *page = &item->page;
+    struct sp_view header = parse_head(p, response, item);
+    if (!header.data || page->http_status == SP_HTTP_PART)
+        return; /* a part of a compressed body need not be readable */
     if (has_word(sp_header_field(header, "Transfer-Encoding"), "chunked")) {
         enum sp_err err = decode_chunks(page->content, &p->body);
         if (err == SP_OK)
@@ -178,4 +205,12 @@ void sp_http_response_parse(struct sp_parser *p, struct sp_view response,
         }
     }
     decode_content(p, sp_header_field(header, "Content-Encoding"), item);
+}
+
+void sp_http_response_parse_part(struct sp_parser *p, struct sp_view response,
+                                 struct sp_input_item *item)
+{
+    struct sp_page_record *page = &item->page;
+    if (parse_head(p, response, item).data && sp_page_record_succeeded(page))
+        page->http_status = SP_HTTP_PART;
 }

@@ -1,6 +1,9 @@
 /* Reading and decompression: plain files, gzip (one member after another, as in WARC files), and
  * Zstandard (one frame after another). The first bytes tell which.
  *
+ * A WARC file in Zstandard may begin with the dictionary of its frames, in a frame that decoders
+ * skip (the WARC/1.0 file format extension for Zstandard of the IIPC).
+ *
  * Damage is reported once. In gzip, reading continues at the next bytes that look like the head of
  * a member. If they are not one, that is reported as the next damage, so no data is made up. Damage
  * is often noticed only after the member's end, so the search starts a little earlier. */
@@ -14,11 +17,15 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
+#include "input/encoding.h"
 #include "input/folder.h"
 
 enum { RAW_BYTES = 1 << 18, WINDOW_LOG_MAX = 27, OVERRUN_MAX = 1 << 13 };
+enum { SKIPPED_HEADER = 8, DICTIONARY_MAX = 16 << 20 };
 
 enum kind { PLAIN, GZIP, ZSTANDARD, FOLDER };
 
@@ -41,6 +48,7 @@ struct sp_source {
     bool lost;   /* damage: look for the next member */
     size_t next; /* the least place in raw where the next member may start */
     ZSTD_DCtx *zstd;
+    const char *why; /* see sp_source_why */
     struct sp_folder *folder;
 };
 
@@ -90,15 +98,58 @@ static bool starts_with(const struct sp_source *s, const char *magic, size_t n)
 static const char gzip_magic[] = "\x1f\x8b\x08";
 static const char zstd_magic[] = "\x28\xb5\x2f\xfd";
 
+static const char skipped_magic[] = "\x2a\x4d\x18"; /* after a byte from 0x50 to 0x5f */
+static const unsigned char dictionary_magic = 0x5d;
+
+static bool starts_with_skipped(const struct sp_source *s)
+{
+    return s->len - s->at >= SKIPPED_HEADER && s->raw[s->at] >> 4 == 5 &&
+           memcmp(s->raw + s->at + 1, skipped_magic, 3) == 0;
+}
+
+/* Reads the dictionary, which may be compressed, from the frame at the start of the file. If it is
+ * not usable, decoding the first frame fails. */
+static enum sp_err read_dictionary(struct sp_source *s)
+{
+    struct sp_buf stored = {0}, plain = {0};
+    const unsigned char *size = s->raw + 4;
+    size_t want = size[0] | size[1] << 8 | size[2] << 16 | (size_t)size[3] << 24;
+    enum sp_err err = SP_OK;
+    if (want > DICTIONARY_MAX)
+        return SP_OK;
+    s->at = SKIPPED_HEADER;
+    while (stored.len < want && err == SP_OK) {
+        size_t n = s->len - s->at < want - stored.len ? s->len - s->at : want - stored.len;
+        sp_buf_put(&stored, s->raw + s->at, n);
+        s->at += n;
+        if (n == 0 && s->raw_end) {
+            s->inside = true; /* the file ends within the frame */
+            break;
+        }
+        if (stored.len < want)
+            err = refill(s);
+    }
+    bool packed = stored.len >= 4 && memcmp(stored.data, zstd_magic, 4) == 0;
+    if (packed && sp_encoding_undo(sp_view_str("zstd"), sp_buf_view(&stored), DICTIONARY_MAX,
+                                   &plain) == SP_OK)
+        ZSTD_DCtx_loadDictionary(s->zstd, plain.data, plain.len);
+    else if (!packed)
+        ZSTD_DCtx_loadDictionary(s->zstd, stored.data, stored.len);
+    sp_buf_done(&stored);
+    sp_buf_done(&plain);
+    return err;
+}
+
 static enum sp_err detect(struct sp_source *s)
 {
     enum sp_err err = SP_OK;
-    while (err == SP_OK && s->len < 4 && !s->raw_end)
+    while (err == SP_OK && s->len < SKIPPED_HEADER && !s->raw_end)
         err = refill(s);
-    s->kind = starts_with(s, gzip_magic, 3)   ? GZIP
-              : starts_with(s, zstd_magic, 4) ? ZSTANDARD
-                                              : PLAIN;
-    return err;
+    bool skipped = starts_with_skipped(s);
+    s->kind = starts_with(s, gzip_magic, 3)              ? GZIP
+              : starts_with(s, zstd_magic, 4) || skipped ? ZSTANDARD
+                                                         : PLAIN;
+    return err == SP_OK && skipped && s->raw[0] == dictionary_magic ? read_dictionary(s) : err;
 }
 
 enum sp_err sp_source_open_text(const char *name, struct sp_source **ret_source,
@@ -276,6 +327,17 @@ static enum sp_err read_gzip(struct sp_source *s, char *to, size_t cap, size_t *
     }
 }
 
+static const char *why_not(ZSTD_ErrorCode code)
+{
+    if (code == ZSTD_error_dictionary_wrong)
+        return "the compressed file needs a dictionary, so it cannot be read from here on; pipe it "
+               "in: zstd -dc -D DICTIONARY FILE | samepage ... -";
+    if (code == ZSTD_error_frameParameter_windowTooLarge)
+        return "the compressed file needs a window larger than 128 MiB, so it cannot be read from "
+               "here on; pipe it in: zstd -dc --long=31 FILE | samepage ... -";
+    return NULL;
+}
+
 static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *ret_len)
 {
     for (;;) {
@@ -290,6 +352,7 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
         ZSTD_outBuffer out = {to, cap, 0};
         size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
         if (ZSTD_isError(left)) {
+            s->why = why_not(ZSTD_getErrorCode(left));
             s->inside = false; /* frames have no mark at which reading could continue */
             s->raw_end = true;
             s->at = s->len;
@@ -305,6 +368,11 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
             return SP_TRUNCATED;
         }
     }
+}
+
+const char *sp_source_why(const struct sp_source *s)
+{
+    return s->why;
 }
 
 enum sp_err sp_source_read(struct sp_source *s, char *to, size_t cap, size_t *ret_len)

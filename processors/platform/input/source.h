@@ -29,6 +29,10 @@ bool sp_source_is_plain_file(const struct sp_source *s);
  * can (gzip: at the next member), and otherwise reports the end. */
 enum sp_err sp_source_read(struct sp_source *s, char *to, size_t cap, size_t *ret_len);
 
+/* After SP_MALFORMED: a sentence, a literal, if the data may be intact but cannot be decoded here;
+ * otherwise NULL. */
+const char *sp_source_why(const struct sp_source *s);
+
 /* Whether the bytes of the last read begin a gzip member or Zstandard frame. This is a border that
  * the content of a file cannot imitate. */
 bool sp_source_begins_member(const struct sp_source *s);

@@ -3,6 +3,9 @@
  * The record types that are pages count as records: response, resource, conversion (of WET) and
  * revisit, with an http or https URL. All others are skipped.
  *
+ * A page that is too long for one record (6.9) has a first segment, of its own type, and
+ * continuations, which are skipped. The first segment is a part of the page, as a 206 is.
+ *
  * A revisit (6.7) is a fetch that found known content: it becomes a 304, with the time of the fetch
  * that it refers to. If its HTTP header is that of a redirect, an error or a missing page, that
  * header decides, because such a response does not depend on its payload. */
@@ -128,7 +131,7 @@ static void parse_revisit(struct sp_parser *p, struct sp_view header, struct sp_
     int64_t as_of = parse_date(sp_header_field(header, "WARC-Refers-To-Date"));
     if (sp_http_response_starts(page->content))
         sp_http_response_parse(p, page->content, item);
-    bool ok = page->http_status >= 200 && page->http_status < 300;
+    bool ok = sp_page_record_succeeded(page);
     page->content = sp_view("", 0);
     if (!ok && page->http_status != 304)
         return;
@@ -137,6 +140,22 @@ static void parse_revisit(struct sp_parser *p, struct sp_view header, struct sp_
     if (!is_identical(header))
         page->payload_digest = sp_view("", 0);
     page->as_elsewhere = refers.len > 0 && !sp_view_eq(refers, page->url);
+}
+
+/* Whether the page goes on in other records. */
+static bool is_segment(struct sp_view header)
+{
+    uint64_t number;
+    return sp_header_number(sp_header_field(header, "WARC-Segment-Number"), &number) && number > 0;
+}
+
+/* Errors and redirects do not depend on the rest of the page. */
+static void parse_segment(struct sp_parser *p, bool response, struct sp_view body,
+                          struct sp_input_item *item)
+{
+    item->page.http_status = SP_HTTP_PART;
+    if (response && sp_http_response_starts(body))
+        sp_http_response_parse_part(p, body, item);
 }
 
 void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_item *item)
@@ -155,6 +174,8 @@ void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_i
     page->redirect_url = sp_view("", 0);
     if (page->url.len == 0)
         sp_item_fail(item, SP_NO_URL, "the WARC record has no WARC-Target-URI");
+    else if (is_segment(header))
+        parse_segment(p, is_word(type, "response") || is_word(type, "revisit"), body, item);
     else if (is_word(type, "conversion"))
         page->content_is_utf8 = true;
     else if (is_word(type, "revisit"))

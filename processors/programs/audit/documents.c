@@ -117,8 +117,7 @@ static enum sp_err make(void *arg, struct sp_text *text, const struct sp_page_re
     struct sp_signature *signature;
     struct sp_view id = page->id.len ? page->id : page->url;
     (void)arg;
-    if (page->http_status < 200 || page->http_status >= 300 ||
-        !sp_text_readable(page->content_type))
+    if (!sp_page_record_succeeded(page) || !sp_text_readable(page->content_type))
         return SP_OK;
     *ret_why = sp_page_record_lacks_content(page);
     if (*ret_why)

@@ -102,8 +102,8 @@ static enum sp_err find(struct sp_payloads *p, struct sp_view key, struct sp_pag
 enum sp_err sp_payloads_use(struct sp_payloads *p, struct sp_page_record *page,
                             struct sp_fault *fault)
 {
-    bool has_content = page->http_status >= 200 && page->http_status < 300 &&
-                       page->content.len > 0 && sp_text_readable(page->content_type);
+    bool has_content = sp_page_record_succeeded(page) && page->content.len > 0 &&
+                       sp_text_readable(page->content_type);
     if (page->payload_digest.len == 0)
         return SP_OK;
     struct sp_id digest = sp_hash128(page->payload_digest.data, page->payload_digest.len);

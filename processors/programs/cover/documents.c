@@ -71,7 +71,7 @@ enum sp_err sp_document_make(void *maker, struct sp_text *text, const struct sp_
     *ret_why = SP_URL_REFUSED;
     if (err != SP_OK)
         return err;
-    if (page->http_status < 200 || page->http_status > 299 || !sp_text_readable(page->content_type))
+    if (!sp_page_record_succeeded(page) || !sp_text_readable(page->content_type))
         return SP_OK;
     *ret_why = sp_page_record_lacks_content(page);
     if (*ret_why)

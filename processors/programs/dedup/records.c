@@ -8,8 +8,7 @@ enum sp_err sp_dedup_make(void *arg, struct sp_text *text, const struct sp_page_
     const bool *whole = arg;
     struct sp_signature *signature = NULL;
     sp_buf_reset(scratch);
-    if (page->http_status >= 200 && page->http_status < 300 &&
-        sp_text_readable(page->content_type)) {
+    if (sp_page_record_succeeded(page) && sp_text_readable(page->content_type)) {
         *ret_why = sp_page_record_lacks_content(page);
         if (*ret_why)
             return SP_MALFORMED;

@@ -81,8 +81,7 @@ static void note(void *arg, const struct sp_input_item *item)
     const struct sp_page_record *page = &item->page;
     struct place place = {
         .fetch_time_ms = page->fetch_time_ms, .file = r->file, .offset = item->offset};
-    if (item->err != SP_OK || page->http_status < 200 || page->http_status >= 300 ||
-        page->content.len == 0)
+    if (item->err != SP_OK || !sp_page_record_succeeded(page) || page->content.len == 0)
         return;
     sp_buf_reset(&r->url);
     if (sp_url_canonical(page->url, &r->url) != SP_OK)

@@ -67,6 +67,18 @@ enum sp_err sp_output_cut(struct sp_output *out, uint64_t length, struct sp_faul
     return SP_OK;
 }
 
+enum sp_err sp_output_continue(struct sp_output *out, const char *name, const char *known,
+                               uint64_t known_bytes, uint64_t *ret_before, struct sp_fault *fault)
+{
+    enum sp_err err = sp_output_open(out, name, fault);
+    if (err != SP_OK)
+        return err;
+    if (name && known && strcmp(name, known) == 0)
+        return sp_output_cut(out, known_bytes, fault);
+    *ret_before = out->length;
+    return SP_OK;
+}
+
 enum sp_err sp_output_flush(struct sp_output *out, struct sp_fault *fault)
 {
     size_t done = 0;

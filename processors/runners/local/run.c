@@ -143,23 +143,15 @@ static enum sp_err sync_outputs(void *arg)
     return err == SP_OK ? sp_output_sync(&r->dead_letter) : err;
 }
 
-static bool same_name(const char *a, const char *b)
-{
-    return a && b && strcmp(a, b) == 0;
-}
-
-/* Opens both outputs. Outputs of an earlier run are truncated to its last barrier. */
 static enum sp_err open_outputs(struct run *r)
 {
     const struct sp_position *p = &r->position;
-    enum sp_err err = sp_output_open(&r->output, r->options->output, r->fault);
-    if (err == SP_OK && same_name(p->output, r->output.name))
-        err = sp_output_cut(&r->output, p->output_bytes, r->fault);
-    if (err == SP_OK)
-        err = sp_output_open(&r->dead_letter, r->options->dead_letter, r->fault);
-    if (err == SP_OK && same_name(p->dead_letter, r->dead_letter.name))
-        err = sp_output_cut(&r->dead_letter, p->dead_letter_bytes, r->fault);
-    return err;
+    enum sp_err err = sp_output_continue(&r->output, r->options->output, p->output, p->output_bytes,
+                                         &r->result->output_before, r->fault);
+    return err == SP_OK
+               ? sp_output_continue(&r->dead_letter, r->options->dead_letter, p->dead_letter,
+                                    p->dead_letter_bytes, &r->result->dead_letter_before, r->fault)
+               : err;
 }
 
 /* ---- records ---- */

@@ -68,6 +68,9 @@ struct sp_run_result {
     uint64_t unusable;     /* of the URLs to forget: those that are none */
     double seconds;        /* of reading and processing */
     double verify_seconds;
+    /* Bytes in the outputs before this run, if this state has not written them. */
+    uint64_t output_before;
+    uint64_t dead_letter_before;
     uint64_t differences; /* found by verify */
     uint64_t disk_bytes;
     uint64_t left_to_move;     /* distinct contents in cells of the map before */

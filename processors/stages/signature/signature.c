@@ -15,9 +15,11 @@ static enum sp_err page_id(struct sp_view url, struct sp_buf *scratch, struct sp
     return err;
 }
 
+/* Some servers send a Location with a 304, which leads nowhere: the page is unchanged. */
 static bool is_redirect(const struct sp_page_record *page)
 {
-    return page->http_status >= 300 && page->http_status < 400 && page->redirect_url.len > 0;
+    return page->http_status >= 300 && page->http_status < 400 && page->http_status != 304 &&
+           page->redirect_url.len > 0;
 }
 
 enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record *page,
@@ -45,8 +47,7 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
         c->as_of = page->as_elsewhere ? SP_AS_ELSEWHERE : page->as_of_ms;
     } else if (page->http_status == 404 || page->http_status == 410) {
         c->page_kind = SP_PAGE_DEAD;
-    } else if (page->http_status >= 200 && page->http_status < 300 &&
-               sp_text_readable(page->content_type)) {
+    } else if (sp_page_record_succeeded(page) && sp_text_readable(page->content_type)) {
         c->page_kind = SP_PAGE_CONTENT;
         *ret_why = sp_page_record_lacks_content(page);
         if (*ret_why) {

@@ -10,8 +10,8 @@
  * any fetch of its page that is to come. */
 #define SP_FETCH_TIME_END (1ll << 43)
 
-/* SP_OK with *ret_message NULL: the fetch says nothing of the page (a 5xx, an image). An
- * error: a dead letter, *ret_why a sentence. Scratch is reused from call to call. */
+/* SP_OK with *ret_message NULL: the fetch says nothing of the page (a 5xx, an image, a part of a
+ * page). An error: a dead letter, *ret_why a sentence. Scratch is reused from call to call. */
 enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record *page,
                               struct sp_buf *scratch, struct sp_message **ret_message,
                               const char **ret_why);

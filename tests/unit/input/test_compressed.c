@@ -307,3 +307,95 @@ TEST(the_format_is_found_behind_a_first_member_that_is_lost)
     got_done(&g);
     sp_buf_done(&file);
 }
+
+static void put_skipped(struct sp_buf *out, unsigned char kind, struct sp_view bytes)
+{
+    const char header[] = {(char)kind, 0x2a, 0x4d, 0x18};
+    uint32_t len = (uint32_t)bytes.len;
+    sp_buf_put(out, header, sizeof header);
+    sp_buf_put(out, &len, sizeof len);
+    sp_buf_put_view(out, bytes);
+}
+
+TEST(frames_to_be_skipped_are_skipped_wherever_they_are)
+{
+    struct sp_buf file = {0};
+    put_skipped(&file, 0x50, sp_view_str("not a record"));
+    put_frame(&file, 0, 3);
+    put_skipped(&file, 0x5f, sp_view("", 0));
+    put_frame(&file, 3, 5);
+    put_skipped(&file, 0x5e, sp_view_str("index"));
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 5);
+    for (int i = 0; i < 5; i++)
+        check_line(&g, (size_t)i, i);
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+/* Frames of one line each that cannot be decoded without the dictionary. */
+static void put_with_dictionary(struct sp_buf *file, struct sp_view dictionary, int to)
+{
+    ZSTD_CCtx *z = ZSTD_createCCtx();
+    struct sp_buf line = {0};
+    ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
+    ZSTD_CCtx_loadDictionary(z, dictionary.data, dictionary.len);
+    for (int i = 0; i < to; i++) {
+        sp_buf_reset(&line);
+        put_line(&line, i);
+        size_t room = ZSTD_compressBound(line.len);
+        file->len += ZSTD_compress2(z, sp_buf_reserve(file, room), room, line.data, line.len);
+    }
+    sp_buf_done(&line);
+    ZSTD_freeCCtx(z);
+}
+
+TEST(a_dictionary_at_the_start_of_a_file_is_used)
+{
+    struct sp_buf dictionary = {0}, packed = {0};
+    put_noise(&dictionary, 5, 300000); /* more than is read at a time */
+    put_lines(&dictionary, 0, 3);
+    put_zstd(&packed, sp_buf_view(&dictionary));
+    const struct sp_buf *stored[] = {&dictionary, &packed};
+    for (size_t k = 0; k < 2; k++) {
+        struct sp_buf file = {0};
+        put_skipped(&file, 0x5d, sp_buf_view(stored[k]));
+        size_t end = file.len;
+        put_with_dictionary(&file, sp_buf_view(&dictionary), 4);
+        CU_ASSERT(file.len - end < 200); /* the lines are in the dictionary */
+        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 4);
+        for (int i = 0; i < 4; i++)
+            check_line(&g, (size_t)i, i);
+        got_done(&g);
+        g = read_bytes(sp_view(file.data, end - 1), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 1);
+        check_bad(&g, 0, SP_TRUNCATED, "ends within a member");
+        got_done(&g);
+        sp_buf_done(&file);
+    }
+    sp_buf_done(&dictionary);
+    sp_buf_done(&packed);
+}
+
+TEST(a_frame_that_cannot_be_decoded_here_says_how_it_can)
+{
+    /* A window of 256 MiB; dictionary 7. Both have one block, of 5 bytes. */
+    static const struct {
+        const char bytes[16];
+        size_t len;
+        const char *why;
+    } frames[] = {{"\x28\xb5\x2f\xfd\x00\x90\x29\0\0hello", 14, "--long=31 FILE"},
+                  {"\x28\xb5\x2f\xfd\x01\x00\x07\x29\0\0hello", 15, "-D DICTIONARY FILE"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct sp_buf file = {0};
+        put_frame(&file, 0, 3);
+        sp_buf_put(&file, frames[i].bytes, frames[i].len);
+        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 4);
+        check_line(&g, 2, 2);
+        check_bad(&g, 3, SP_MALFORMED, frames[i].why);
+        got_done(&g);
+        sp_buf_done(&file);
+    }
+}

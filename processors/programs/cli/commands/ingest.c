@@ -71,7 +71,7 @@ static const char *unusable(struct ingest *in, const struct sp_input_item *item)
         return item->why;
     if (sp_url_canonical(page->url, &in->url) != SP_OK)
         return SP_URL_REFUSED;
-    if (page->http_status < 200 || page->http_status > 299 || !sp_text_readable(page->content_type))
+    if (!sp_page_record_succeeded(page) || !sp_text_readable(page->content_type))
         return NULL;
     return sp_page_record_lacks_content(page);
 }

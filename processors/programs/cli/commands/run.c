@@ -210,6 +210,19 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     return fclose(out) == 0;
 }
 
+/* Printed with --quiet as well: whoever expects the results of one run would misread the file. */
+static void print_appended(const char *name, uint64_t before)
+{
+    struct sp_fault said;
+    if (before == 0)
+        return;
+    sp_fault_set(&said, SP_OK,
+                 "%s: was not empty: what this run wrote begins at byte %llu; for a file of its "
+                 "own, name another one or delete this one first",
+                 name, (unsigned long long)before);
+    fprintf(stderr, "samepage: %s\n", said.text);
+}
+
 /* Prints the result; returns the exit code. */
 static int report(const struct arguments *a, struct sp_run_result *r, struct sp_readings *readings)
 {
@@ -219,6 +232,8 @@ static int report(const struct arguments *a, struct sp_run_result *r, struct sp_
         print_summary(r);
     sp_cli_reasons(readings, a->dead_letter ? advice : "; --dead-letter FILE keeps them");
     print_audit(&r->audit);
+    print_appended(a->output, r->output_before);
+    print_appended(a->dead_letter, r->dead_letter_before);
     if (a->summary && !write_summary(a->summary, r))
         return sp_cli_failed("%s: the summary cannot be written", a->summary);
     if (a->config.partition_previous_map[0] && a->state && !a->quiet)
@@ -302,7 +317,8 @@ const struct sp_command sp_command_run = {
     "  Use the same --state again to add input. After a crash, repeat the command: nothing is lost.\n\n"
     "OPTIONS\n"
     "  --state DIR         keep the state in DIR (RocksDB); without it, in memory\n"
-    "  -o, --output FILE   append status events to FILE; default: standard output\n"
+    "  -o, --output FILE   append status events to FILE; default: standard output. A run that is\n"
+    "                      not the next one of its --state needs a new FILE, or FILE has two runs\n"
     "  --groups FILE       at the end, write all groups to FILE, one JSON line each\n"
     "  --dead-letter FILE  append records that cannot be read, with reason and offset\n"
     "  --summary FILE      at the end, write all counts to FILE, as JSON\n"
