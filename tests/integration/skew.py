@@ -182,6 +182,24 @@ def with_a_margin_or_a_symmetric_relation_a_fetch_costs_the_same_in_a_crawl_four
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def with_lcs_a_page_is_compared_with_few_of_the_pages_that_share_its_template(work):
+    """Each page of the template shares keys with each other one, and in a chain of pages every other one wins."""
+    for kind in "template", "chainlike":
+        few, many = (counts(work, kind, pages, seeds="1", settings=["similarity.method=lcs"],
+                            counters={"comparisons": COUNTERS["comparisons"]})["comparisons"] for pages in (500, 2000))
+        check(0 < few <= 30 and 0 < many <= 30, kind, few, "comparisons a fetch, then", many)
+
+
+def with_simhash_near_copies_cost_the_same_in_a_crawl_four_times_as_long(work):
+    """Most have the bits of an earlier copy."""
+    wrong = []
+    for kind in "near-words", "near-url":
+        few, many = (counts(work, kind, pages, seeds="1", settings=["similarity.method=simhash"], counters={
+            name: COUNTERS[name] for name in ("comparisons", "edges")}) for pages in (FEW, 4 * FEW))
+        wrong += wrong_growth(kind, FEW, few, many, [], NOTHING)
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
     """All redirects of the crawl form one chain, or one loop."""
     hops, wrong = 2500, []

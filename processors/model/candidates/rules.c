@@ -138,6 +138,16 @@ static uint32_t sign_keys(const uint32_t *signs, uint32_t bits, uint32_t *ret_ke
     return SP_SIGN_BANDS;
 }
 
+/* The SP_MINIMA_EACH smallest hashes in each of SP_MINIMA_BUCKETS buckets, ascending. */
+static uint32_t minima_of(const struct sp_signature *s, uint32_t *ret_keys)
+{
+    uint32_t taken[SP_MINIMA_BUCKETS] = {0}, count = 0;
+    for (uint32_t i = 0; i < s->shingle_count && count < SP_MINIMA; i++)
+        if (taken[s->hashes[i] % SP_MINIMA_BUCKETS]++ < SP_MINIMA_EACH)
+            ret_keys[count++] = s->hashes[i];
+    return count;
+}
+
 const uint32_t *sp_candidate_keys(const struct sp_candidate_rule *rule,
                                   const struct sp_signature *s, uint32_t scratch[SP_SKETCH_MAX],
                                   uint32_t *ret_count)
@@ -154,9 +164,11 @@ const uint32_t *sp_candidate_keys(const struct sp_candidate_rule *rule,
         if (s->shingle_total && s->sentence_count >= SP_SIGN_WORDS)
             *ret_count = sign_keys(sequence, rule->bits, scratch);
         return scratch;
+    case SP_METHOD_LCS:
+        *ret_count = minima_of(s, scratch);
+        return scratch;
     case SP_METHOD_SHINGLES:
     case SP_METHOD_SENTENCES:
-    case SP_METHOD_LCS:
     case SP_METHOD_COMBINED:
     case SP_METHOD_COUNT:
         break;

@@ -279,14 +279,12 @@ static struct sp_signature *finish_sentence_set(struct sp_builder *b)
 
 static struct sp_signature *finish_sentences(struct sp_builder *b)
 {
-    uint32_t minima[SP_MINIMA];
-    uint32_t *copy = sp_memdup(b->sentences, 4ull * b->sentence_count);
-    uint32_t kept = (uint32_t)sp_features_minima(copy, b->sentence_count, minima);
-    struct sp_signature *s = sp_signature_alloc(kept, b->sentence_count);
-    memcpy(s->hashes, minima, 4ull * kept);
-    put_hashes(s->hashes + kept, b->sentences, b->sentence_count);
-    set_total(s, b->sentence_count);
-    sp_free(copy);
+    uint32_t count = b->sentence_count;
+    struct sp_signature *s = sp_signature_alloc(count, count);
+    put_hashes(s->hashes, b->sentences, count);
+    sp_features_occurrences(s->hashes, count);
+    put_hashes(s->hashes + count, b->sentences, count);
+    set_total(s, count);
     return s;
 }
 

@@ -59,13 +59,11 @@ void sp_features_signs(const struct sp_term *terms, size_t count, uint32_t *ret_
     }
 }
 
-size_t sp_features_minima(uint32_t *sentences, size_t count, uint32_t *ret_minima)
+void sp_features_occurrences(uint32_t *sentences, size_t count)
 {
-    unsigned taken[SP_MINIMA_BUCKETS] = {0};
-    size_t minima = 0;
     uint32_t last = 0, occurrence = 0;
     if (count == 0)
-        return 0;
+        return;
     qsort(sentences, count, sizeof *sentences, sp_by_u32);
     for (size_t i = 0; i < count; i++) {
         uint32_t sentence = sentences[i];
@@ -75,8 +73,4 @@ size_t sp_features_minima(uint32_t *sentences, size_t count, uint32_t *ret_minim
             sentences[i] = (uint32_t)(sp_mix64((uint64_t)occurrence << 32 | sentence) >> 32);
     }
     qsort(sentences, count, sizeof *sentences, sp_by_u32);
-    for (size_t i = 0; i < count; i++)
-        if (taken[sentences[i] % SP_MINIMA_BUCKETS]++ < SP_MINIMA_EACH)
-            ret_minima[minima++] = sentences[i];
-    return minima;
 }

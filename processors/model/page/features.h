@@ -3,9 +3,7 @@
  *
  * Sources: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002
  * (section 3: the signs of random projections; two bits are equal with probability 1 - angle / pi);
- * Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007 (64 bits);
- * Huang, Wang, Li, "Achieving both high precision and high recall in near-duplicate detection",
- * CIKM 2008 (minimal sentence hashes in m buckets, n of each). */
+ * Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007 (64 bits). */
 #ifndef SP_PAGE_FEATURES_H
 #define SP_PAGE_FEATURES_H
 
@@ -32,10 +30,8 @@ uint64_t sp_features_simhash(const struct sp_term *terms, size_t count);
 /* SP_SIGN_WORDS * 32 signs of projections of the count vector. */
 void sp_features_signs(const struct sp_term *terms, size_t count, uint32_t *ret_signs);
 
-/* The SP_MINIMA_EACH smallest hashes in each of SP_MINIMA_BUCKETS buckets of sentences, ascending.
- * The second and later occurrences of a sentence count as different sentences, so that two pages
- * share it as often as both repeat it. Changes `sentences`. Returns the number of minima, at most
- * SP_MINIMA. */
-size_t sp_features_minima(uint32_t *sentences, size_t count, uint32_t *ret_minima);
+/* Sorts the sentences. The second and later occurrences of one become different sentences, so that
+ * two pages share it as often as both repeat it. */
+void sp_features_occurrences(uint32_t *sentences, size_t count);
 
 #endif

@@ -7,7 +7,7 @@
  *   simhash     -                               64 bits, low half first
  *   cosine      words, the smallest             SP_SIGN_WORDS of sign bits, a count a word
  *   sentences   sentences, the smallest         -
- *   lcs         SP_MINIMA smallest sentences    sentences in document order
+ *   lcs         sentences, each occurrence      sentences in document order
  *   combined    as shingles                     as lcs
  *
  * The numbers are part of the signatures' parameters and never change. */

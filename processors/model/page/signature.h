@@ -43,7 +43,7 @@
 #include "base/hash.h"
 
 enum {
-    SP_SIGNATURE_VERSION = 1, /* incremented when the same text would give another signature */
+    SP_SIGNATURE_VERSION = 2, /* incremented when the same text would give another signature */
     SP_SHINGLE_WORDS = 5,     /* k */
     SP_DIMS = 3,              /* sub-dictionaries */
     SP_MAX_SHINGLES_LIMIT = 1 << 16,

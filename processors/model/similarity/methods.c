@@ -10,7 +10,9 @@
  *   lcs         Huang, Wang, Li, CIKM 2008: |LCS| / (|A| + |B| - |LCS|) of the sentence sequences
  *               (Myers 1986), asked of pages that share minimal sentence hashes (candidates.h).
  *               Against templates the paper trusts a part of the LCS only; here the middle half of
- *               each page must be found in the other as well
+ *               each page must be found in the other as well. A common subsequence is not longer
+ *               than what the pages share, so the ratio is at most J of the sentences, each
+ *               occurrence counted, and pages are looked up by that bound
  *   combined    J of shingles, from a lower tau on; in the band above it the LCS ratio decides
  *
  * Measures are symmetric to the last bit, because sums of integers and products commute. */
@@ -256,6 +258,7 @@ static const struct sp_method_info methods[] = {
                        .source = "Huang, Wang, Li 2008; Myers 1986",
                        .threshold = 0.5,
                        .least = 0.3,
+                       .jaccard = true,
                        .sentences = true,
                        .by_candidates = true,
                        .measure = lcs_measure,
@@ -304,17 +307,25 @@ double sp_similarity(const struct sp_similarity_options *o, const struct sp_sign
     return a->params == b->params ? sp_method_info(o->method)->measure(o, a, b) : 0;
 }
 
+/* The rule takes many powers to compute, more than most comparisons, and a thread asks for the same
+ * one each time. */
+static const struct sp_candidate_rule *rule_of(const struct sp_similarity_options *o)
+{
+    static _Thread_local struct sp_candidate_rule rule = {.method = SP_METHOD_COUNT};
+    if (rule.method != o->method || rule.threshold != o->threshold)
+        rule = sp_candidate_rule(o->method, o->threshold);
+    return &rule;
+}
+
 static bool method_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
                            const struct sp_signature *b, double *ret_similarity)
 {
     const struct sp_method_info *method = sp_method_info(o->method);
     if (a->shingle_total == 0 || b->shingle_total == 0)
         return false;
-    if (method->by_candidates && !sp_id_eq(a->content_hash, b->content_hash)) {
-        struct sp_candidate_rule rule = sp_candidate_rule(o->method, o->threshold);
-        if (!sp_candidate_pair(&rule, a, b))
-            return false;
-    }
+    if (method->by_candidates && !sp_id_eq(a->content_hash, b->content_hash) &&
+        !sp_candidate_pair(rule_of(o), a, b))
+        return false;
     if (method->reaches)
         return method->reaches(o, a, b, ret_similarity);
     double found = method->measure(o, a, b);

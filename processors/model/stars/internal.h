@@ -9,6 +9,7 @@
  *   look.c     looks up its shingles and counts hits by star
  *   reach.c    how many of its shingles a probe must look up
  *   bounds.c   bounds of overlaps, from sizes
+ *   bits.c     simhash: children by the bits in which they differ from their pivot
  *   try.c      finds the kids of a star that are similar to a probe
  *   patterns.c bit patterns that rule kids out without their signatures
  *   beside.c   the index of kids by their shingles that the pivot does not have ("beside" it)
@@ -40,16 +41,17 @@ enum {
     ORPHAN = NONE - 1,
     POSTED_FEW =
         12288, /* keys: each page of a family of near duplicates looks up hundreds of them */
-    BESIDE_FEW = 3072,   /* the same of s->beside, which is often that small and read rarely */
-    BESIDE_MOST = 64,    /* children in a list of s->beside; a longer list is of no use */
-    POSTED_FROM = 16,    /* rows of a small domain */
-    ABSORBED_KIDS = 16,  /* at most, of a star that another one absorbs */
-    COMMON_FROM = 4,     /* stars: so many have posted a shingle that many pages share */
-    INDEXED_FROM = 64,   /* kids; in a smaller star all are tried that sizes do not rule out */
-    PARITY_BITS = 1,     /* of a pattern, for each shingle */
-    CENTRED_AT = 64,     /* children; at this size the pivot is chosen again among the members */
-    CENTRED_MOST = 256,  /* kids, including those on the fringe */
-    FETCHED_AT_ONCE = 16 /* signatures */
+    BESIDE_FEW = 3072,    /* the same of s->beside, which is often that small and read rarely */
+    BESIDE_MOST = 64,     /* children in a list of s->beside; a longer list is of no use */
+    POSTED_FROM = 16,     /* rows of a small domain */
+    ABSORBED_KIDS = 16,   /* at most, of a star that another one absorbs */
+    COMMON_FROM = 4,      /* stars: so many have posted a shingle that many pages share */
+    INDEXED_FROM = 64,    /* kids; in a smaller star all are tried that sizes do not rule out */
+    PARITY_BITS = 1,      /* of a pattern, for each shingle */
+    CENTRED_AT = 64,      /* children; at this size the pivot is chosen again among the members */
+    CENTRED_MOST = 256,   /* kids, including those on the fringe */
+    FETCHED_AT_ONCE = 16, /* signatures */
+    SP_STAR_BITS_MOST = 8 /* simhash: similar rows differ in fewer bits */
 };
 
 /* A row in no star, or an unused number, has star NONE. */
@@ -143,8 +145,12 @@ struct pattern_block;
 struct sp_stars {
     struct sp_stars_options options;
     struct sp_candidate_rule rule;
-    bool by_keys; /* the method's measure is no Jaccard similarity */
+    bool by_keys; /* similar rows need not share shingles */
     double tau;
+    bool by_bits;                                /* the method is simhash */
+    uint32_t bits_most;                          /* of them: similar rows differ in no more bits */
+    uint32_t choose[64][SP_STAR_BITS_MOST];      /* binomial coefficients */
+    uint32_t bits_before[SP_STAR_BITS_MOST + 1]; /* the number of differences with fewer bits */
     enum sp_err err;
     struct sp_star_table *posted; /* shingle or key -> stars */
     struct sp_star_table *beside; /* shingle of a star -> kids that have it; adopter -> adopted */
@@ -443,6 +449,9 @@ void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct,
 void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x);
 /* Fills s->touched, most similar first, and s->lengths if the domain is posted. */
 bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint32_t except);
+/* The same for the row's own signature, except for the row; *ret_twin: its twin, or NONE. */
+bool sp_star_probe_row(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
+                       uint32_t *ret_twin);
 /* Converts s->touched for the caller. */
 void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "stars/bits.h"
 #include "stars/internal.h"
 
 /* ---- adding and removing ---- */
@@ -101,6 +102,8 @@ void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
         indexed ? sp_star_beside_of(s, child, pivot) : sp_star_count_beside(s, child, pivot);
     uint32_t pivot_row = s->stars[star].pivot;
     struct kid kid = {row, child->shingle_count, child->shingle_count - beside, kind, adopter};
+    if (s->by_bits)
+        sp_star_bits_keep(s, pivot, child, &kid);
     sp_star_kid_put(s, star, kid, child->shingle_total);
     if (indexed)
         sp_star_kid_beside_put(s, pivot_row, row, s->hashes, beside);
@@ -159,8 +162,10 @@ static void line_up(void *arg, struct kid kid)
         return;
     /* Of equally near kids, probes find the one with the smallest name, so it leaves a headless
      * star last; `passed` of a draining star requires the order of names. */
-    l->items[l->count++] = l->headless ? (struct queued){~name, kid.row, kid.kept - kid.overlap}
-                                       : (struct queued){name, kid.row, 0};
+    l->items[l->count++] =
+        l->headless
+            ? (struct queued){~name, kid.row, sp_star_apart(l->stars, kid.kept, kid.overlap)}
+            : (struct queued){name, kid.row, 0};
 }
 
 /* The reverse of the order in which they are taken. */

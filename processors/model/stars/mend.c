@@ -12,6 +12,7 @@
  * A draining star has a pivot similar to that of a larger star, the heir. Kids similar to the heir
  * move, the other members stay. If the pivot is left alone, it moves as well. */
 #include "base/mem.h"
+#include "stars/bits.h"
 #include "stars/internal.h"
 
 bool sp_stars_owes(const struct sp_stars_domain *d)
@@ -90,7 +91,7 @@ static uint32_t choose_heir(const struct sp_stars *s, uint32_t star)
     uint32_t count =
         sp_star_kids_first(s, s->stars[star].kids, 1 << CHILD | 1 << ADOPTED, HEIRS, rows);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t beside = s->rows[rows[i]].kept - s->rows[rows[i]].overlap;
+        uint32_t beside = sp_star_apart(s, s->rows[rows[i]].kept, s->rows[rows[i]].overlap);
         if (beside < least) {
             least = beside;
             heir = rows[i];

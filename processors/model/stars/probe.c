@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "similarity/intersect.h"
+#include "stars/bits.h"
 #include "stars/internal.h"
 
 /* ---- hits ---- */
@@ -274,15 +275,18 @@ static int by_similarity(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint32_t except)
+static void begin(struct sp_stars *s)
 {
-    struct sp_stars *s = d->stars;
     s->stats.probes++;
     s->touched_count = 0;
     s->hub = NONE;
     s->hub_overlap = 0;
     s->parity_known = false;
-    sp_star_find(d, x);
+}
+
+/* Tries the stars of s->found. */
+static bool try_found(struct sp_stars *s, const struct sp_signature *x, uint32_t except)
+{
     s->repeats = s->found_count && !s->by_keys ? sp_star_repeats(x) : 0;
     keep_near(s, x);
     for (uint32_t i = 0; i < s->found_count; i++)
@@ -292,6 +296,30 @@ bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint
         qsort(s->touched, s->touched_count, sizeof *s->touched, by_similarity);
     s->stats.touches += s->touched_count;
     return true;
+}
+
+bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint32_t except)
+{
+    begin(d->stars);
+    sp_star_find(d, x);
+    return try_found(d->stars, x, except);
+}
+
+bool sp_star_probe_row(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
+                       uint32_t *ret_twin)
+{
+    struct sp_stars *s = d->stars;
+    bool has_star = s->rows[row].star != NONE;
+    begin(s);
+    if (!has_star)
+        sp_star_find(d, x);
+    if (!sp_star_find_twin(s, row, x, ret_twin))
+        return false;
+    if (*ret_twin != NONE)
+        return true;
+    if (has_star)
+        sp_star_find(d, x);
+    return try_found(s, x, has_star ? row : NONE);
 }
 
 void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches)
@@ -304,7 +332,7 @@ void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches)
                                                       : s->stars[t->star].pivot;
         s->touches[i] = (struct sp_touch){t->row, pivot, t->similarity};
     }
-    *ret_touches = (struct sp_touches){s->touches, s->touched_count};
+    *ret_touches = (struct sp_touches){s->touches, s->touched_count, NONE};
 }
 
 void sp_stars_prefetch(const struct sp_stars_domain *d, const struct sp_signature *signature)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "stars/bits.h"
 #include "stars/internal.h"
 
 static uint32_t keys_of(struct sp_stars *s, const struct sp_signature *x)
@@ -74,6 +75,7 @@ enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_
         r.adopter = kid.kind == ADOPTED ? kid.adopter : NONE;
         r.other = c->pivot;
         r.overlap = kid.overlap;
+        r.kept = s->by_bits ? kid.kept : r.kept;
         if (s->by_keys)
             r.hash_count = keys_of(s, x);
         else if (!c->kids->indexed)
@@ -179,7 +181,9 @@ enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, const stru
 {
     struct sp_stars *s = d->stars;
     bool bits = d->posted && !s->by_keys && is_pivot(in);
-    if (row >= SP_STARS_ROWS || sp_star_row_at(s, row)->star != NONE || in->kept > in->total ||
+    bool sized = is_pivot(in) || !s->by_bits;
+    if (row >= SP_STARS_ROWS || sp_star_row_at(s, row)->star != NONE ||
+        (sized ? in->kept > in->total : !sp_star_bits_valid(s, in->kept, in->overlap)) ||
         in->kept > SP_MAX_SHINGLES_LIMIT || !is_ascending(in) || bits != (in->posted != NULL) ||
         bits != (in->parity != NULL) || (bits && bits_of(in) != in->hash_count))
         return SP_CORRUPT;

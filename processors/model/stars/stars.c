@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "stars/bits.h"
 #include "stars/internal.h"
 
 struct sp_stars *sp_stars_new(const struct sp_stars_options *options)
@@ -14,6 +15,7 @@ struct sp_stars *sp_stars_new(const struct sp_stars_options *options)
     s->tau = options->similarity.threshold;
     s->rule = sp_candidate_rule(options->similarity.method, s->tau);
     s->by_keys = !sp_method_info(options->similarity.method)->jaccard;
+    sp_star_bits_open(s);
     s->posted = sp_star_table_new(POSTED_FEW);
     s->beside = sp_star_table_new(BESIDE_FEW);
     s->free_star = NONE;
@@ -127,9 +129,11 @@ enum sp_err sp_stars_insert(struct sp_stars_domain *d, uint32_t row,
     sp_star_pattern_forget(s, row);
     r->place = NONE;
     r->kept = signature->shingle_count;
-    if (!sp_star_probe(d, signature, NONE))
+    uint32_t twin;
+    if (!sp_star_probe_row(d, row, signature, &twin))
         return s->err;
     sp_star_probe_report(s, ret_touches);
+    ret_touches->twin = twin;
     insert(d, row, signature);
     return sp_star_outcome(s);
 }
@@ -139,6 +143,18 @@ enum sp_err sp_stars_probe(struct sp_stars_domain *d, const struct sp_signature 
 {
     if (sp_star_probe(d, signature, except))
         sp_star_probe_report(d->stars, ret_touches);
+    return d->stars->err;
+}
+
+enum sp_err sp_stars_probe_row(struct sp_stars_domain *d, uint32_t row,
+                               const struct sp_signature *signature, struct sp_touches *ret_touches)
+{
+    uint32_t twin;
+    SP_ASSERT(sp_stars_has(d->stars, row));
+    if (sp_star_probe_row(d, row, signature, &twin)) {
+        sp_star_probe_report(d->stars, ret_touches);
+        ret_touches->twin = twin;
+    }
     return d->stars->err;
 }
 

@@ -48,9 +48,10 @@
  * Source of the argument: prefix filters (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant
  * 2007), without their global order; stars and their bounds are our own.
  *
- * Methods whose measure is no Jaccard similarity (simhash, cosine, lcs) post the keys of their
- * candidate rule (candidates/candidates.h) in the same way: a star has a key as long as one of its
- * members has it. There are no bounds for their children, which are tried one after another.
+ * Methods that do not bound the Jaccard similarity of their signatures (simhash, cosine) post the
+ * keys of their candidate rule (candidates/candidates.h) in the same way: a star has a key as long
+ * as one of its members has it. By simhash, children of equal bits are tried once, and the triangle
+ * inequality rules some out (bits.c); by cosine, children are tried one after another.
  *
  * The caller numbers the rows, densely from 0 and below 2^30. Rows of different domains never meet.
  * The index gets signatures by row from a callback (sp_stars_options); each must stay valid until
@@ -95,6 +96,7 @@ struct sp_stars_options {
     /* Called when the stored form of the row has changed (sp_stars_row_get). May be NULL. */
     void (*changed)(void *arg, uint32_t row);
     void *arg;
+    bool twins; /* rows may have twins (below) */
 };
 
 struct sp_stars_stats {
@@ -133,7 +135,14 @@ uint32_t sp_stars_domain_rows(const struct sp_stars_domain *d);
  * with `small` false. */
 bool sp_stars_domain_posted(const struct sp_stars_domain *d);
 
-/* ---- probes ---- */
+/* ---- probes ----
+ *
+ * Two rows of one simhash resemble the same rows. If a star has a row of the inserted row's value,
+ * the new row joins that star, and the touches are only that star's pivot: `twin` is the first row
+ * of that value in the star, by name, or the pivot. What the twin touches connects the new row as
+ * well, as long as the twin does not leave its star; then the caller must probe the row again. So
+ * the cost of a row does not grow with the number of rows of its value. A row relies on a pivot or
+ * on a row with a smaller name, so no two rely on each other. */
 
 /* One similar row of a star. */
 struct sp_touch {
@@ -145,6 +154,7 @@ struct sp_touch {
 struct sp_touches {
     const struct sp_touch *items; /* most similar first */
     size_t count;
+    uint32_t twin; /* of the inserted row, or SP_STARS_NONE */
 };
 
 /* Finds what the signature touches in the domain, except for the row `except` (SP_STARS_NONE: no
@@ -156,6 +166,12 @@ enum sp_err sp_stars_probe(struct sp_stars_domain *d, const struct sp_signature 
  * before. */
 enum sp_err sp_stars_insert(struct sp_stars_domain *d, uint32_t row,
                             const struct sp_signature *signature, struct sp_touches *ret_touches);
+
+/* sp_stars_probe with the row's own signature, except for the row itself; *ret_touches as after
+ * inserting it. */
+enum sp_err sp_stars_probe_row(struct sp_stars_domain *d, uint32_t row,
+                               const struct sp_signature *signature,
+                               struct sp_touches *ret_touches);
 
 /* Removes the row. *ret_ghost: it was a pivot, and its signature and number stay in use until
  * sp_stars_work returns it among the ghosts. */

@@ -3,6 +3,7 @@
  * not, it may be that the nearest are just those that cannot be, however many they are: so the
  * others are tried in turn, a few of each litter, then twice as many. */
 #include "base/mem.h"
+#include "stars/bits.h"
 #include "stars/internal.h"
 
 /* The probe's side. */
@@ -242,6 +243,8 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
                       uint32_t except, const struct sp_signature *pivot, uint32_t overlap,
                       bool members)
 {
+    if (s->by_bits)
+        return sp_star_bits_try(s, star, x, except, pivot);
     struct trial t = {.stars = s,
                       .star = &s->stars[star],
                       .kept = x->shingle_count,

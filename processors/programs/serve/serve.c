@@ -80,7 +80,7 @@ static struct sp_serve *make(const struct sp_serve_options *options)
 
 bool sp_serve_can(enum sp_method method)
 {
-    return sp_method_info(method)->jaccard || method == SP_METHOD_LCS;
+    return sp_method_info(method)->jaccard;
 }
 
 enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_serve **ret_serve,

@@ -28,7 +28,8 @@ enum sp_compare_canary {
     SP_COMPARE_QUIET_RETURN, /* a row that leaves its star enters another one without telling */
     SP_COMPARE_NO_GAP,       /* the neighbours of an owner that leaves are not linked */
     SP_COMPARE_QUIET_STORE,  /* mode fast: similar rows of the own cell are not told */
-    SP_COMPARE_QUIET_ANCHOR  /* a row with a new anchor is not linked to it */
+    SP_COMPARE_QUIET_ANCHOR, /* a row with a new anchor is not linked to it */
+    SP_COMPARE_NO_TWIN       /* a row does not probe again when its twin has left its star */
 };
 
 struct sp_compare_stage_options {

@@ -8,8 +8,10 @@
  *   reliance  A row that touched a star is linked to one member of it, and relies on that member
  *             being in one star with those that it also resembles. When the member leaves the star,
  *             the row probes again (relied.c).
- *   return    A row that leaves its star while others stay takes what it resembles with it: others
- *             rely on those that stay. So it probes again itself, all cells that it visits. */
+ *   twin      A row whose twin (stars.h) is in its star is linked to the star only, and relies on
+ * the twin for all that both resemble. return    A row that leaves its star while others stay takes
+ * what it resembles with it: others rely on those that stay. So it probes again itself, all cells
+ * that it visits. */
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "compare/cell.h"
@@ -56,7 +58,8 @@ void sp_near_open(struct sp_compare_stage *c)
                                  .name = name_of,
                                  .prefetch = prefetch,
                                  .changed = on_changed,
-                                 .arg = c};
+                                 .arg = c,
+                                 .twins = true};
     c->stars = sp_stars_new(&o);
 }
 
@@ -139,6 +142,8 @@ static void tell_touches(struct sp_compare_stage *c, struct sp_owner asker, uint
         note_touch(c, slot, home, content, touched);
     }
     send_told(&t);
+    if (touches.twin != NO_SLOT && c->options.canary != SP_COMPARE_NO_TWIN)
+        sp_relied_add(c, touches.twin, home, content);
 }
 
 /* ---- rows enter and leave ---- */
@@ -225,8 +230,8 @@ void sp_near_probe_own(struct sp_compare_stage *c, uint32_t slot)
     const struct sp_signature *signature = sp_cell_actor_signature(c, slot);
     struct sp_row *row = signature ? sp_cell_actor_row(c, slot) : NULL;
     struct sp_touches touches;
-    if (!row || !sp_compare_note(c, sp_stars_probe(sp_cell_actor_of(c, slot)->domain, signature,
-                                                   slot, &touches)))
+    if (!row || !sp_compare_note(c, sp_stars_probe_row(sp_cell_actor_of(c, slot)->domain, slot,
+                                                       signature, &touches)))
         return;
     c->stats.probes++;
     tell_touches(c, row->first, c->slots[slot].cell, c->slots[slot].content, slot, touches);

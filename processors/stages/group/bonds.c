@@ -147,7 +147,7 @@ bool sp_bonds_one_covers_all(const struct sp_large *l)
 
 static void probe_again(struct sp_group_stage *st, struct sp_hub *h)
 {
-    struct sp_touches touches = {NULL, 0};
+    struct sp_touches touches = {0};
     const struct sp_signature *s = sp_hub_signature(st, h);
     enum sp_err err = s ? sp_stars_probe(h->group->large->domain, s, h->row, &touches) : st->err;
     drop_out(h);

@@ -243,7 +243,7 @@ void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
 
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
 {
-    struct sp_touches touches = {NULL, 0};
+    struct sp_touches touches = {0};
     const struct sp_signature *s = sp_hub_signature(st, h);
     if (!s)
         return;

@@ -172,7 +172,7 @@ static void note_winner(void *arg, uint32_t row)
 static bool gather(struct sp_large *l, struct sp_hub *h)
 {
     struct sp_stars_stats before, after;
-    struct sp_touches touches = {NULL, 0};
+    struct sp_touches touches = {0};
     struct sp_group_stage *st = l->stage;
     const struct sp_signature *s = sp_hub_signature(st, h);
     l->near.count = 0;

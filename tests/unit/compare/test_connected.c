@@ -3,7 +3,8 @@
  * at a time. No group finds lost edges here, so that each rule of the cell is on its own.
  *
  * A text is a range of a hundred shingles: texts whose ranges begin at most eleven shingles apart
- * are similar. */
+ * are similar. By simhash, it is the number of a bit and the bits below it, and texts are similar
+ * if they differ in at most three bits. */
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -11,7 +12,7 @@
 #include "compare/compare.h"
 #include "harness.h"
 
-enum { SHINGLES = 100, NEAR = 11, PAGES = 48, WORLDS = 2000, SPAN = 90 };
+enum { SHINGLES = 100, NEAR = 11, NEAR_BITS = 3, PAGES = 48, WORLDS = 2000, SPAN = 90, BITS = 24 };
 
 struct world {
     struct sp_db *db;
@@ -19,6 +20,7 @@ struct world {
     struct sp_compare_stage *compare;
     uint32_t from[PAGES]; /* where the page's text begins; 0: the page is gone or yet to come */
     bool joined[PAGES][PAGES];
+    enum sp_method method;
     bool copies; /* equal texts are equal contents, else each page has one of its own */
     uint64_t random;
 };
@@ -43,11 +45,14 @@ static void on_publish(void *arg, const struct sp_status_event *event)
     CU_FAIL("a cell publishes nothing");
 }
 
-static void begin(struct world *w, uint64_t seed, enum sp_compare_canary canary)
+static void begin(struct world *w, enum sp_method method, uint64_t seed,
+                  enum sp_compare_canary canary)
 {
-    *w = (struct world){.db = sp_db_open_memory(), .copies = seed % 2, .random = seed << 32};
+    double threshold = method == SP_METHOD_SIMHASH ? 1 - NEAR_BITS / 64.0 : 0.8;
+    *w = (struct world){
+        .db = sp_db_open_memory(), .method = method, .copies = seed % 2, .random = seed << 32};
     CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->map), SP_OK);
-    struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
+    struct sp_compare_stage_options o = {.similarity = {.method = method, .threshold = threshold},
                                          .maps = {.now = &w->map},
                                          .routing = SP_ROUTING_LOSSLESS,
                                          .rho = 1,
@@ -80,13 +85,20 @@ static struct sp_id content_of(const struct world *w, uint32_t page)
 
 static struct sp_signature *signature(const struct world *w, uint32_t page)
 {
-    struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
+    bool bits = w->method == SP_METHOD_SIMHASH;
+    struct sp_signature *s =
+        bits ? sp_signature_alloc(0, SP_SIMHASH_WORDS) : sp_signature_alloc(SHINGLES, 0);
     s->params = 1;
     s->content_hash = content_of(w, page);
     s->length[0] = s->shingle_total = SHINGLES;
     s->length[1] = s->length[2] = 0;
     s->language = 0;
-    for (uint32_t i = 0; i < SHINGLES; i++)
+    if (bits) {
+        uint64_t value = (1ull << w->from[page]) - 1;
+        s->hashes[0] = (uint32_t)value;
+        s->hashes[1] = (uint32_t)(value >> 32);
+    }
+    for (uint32_t i = 0; i < SHINGLES && !bits; i++)
         s->hashes[i] = (w->from[page] + i) * 1000;
     return s;
 }
@@ -100,7 +112,7 @@ static void step(struct world *w, struct sp_message *m)
 static void put(struct world *w, uint32_t page)
 {
     struct sp_message *m = sp_message_new(SP_MSG_PUT);
-    w->from[page] = 1 + draw(w, SPAN);
+    w->from[page] = 1 + draw(w, w->method == SP_METHOD_SIMHASH ? BITS : SPAN);
     m->page = (struct sp_id){0, page + 1};
     m->put =
         (struct sp_put){.cell = cell(w), .content_version = 1, .signature = signature(w, page)};
@@ -125,7 +137,8 @@ static uint32_t root(const uint32_t *set, uint32_t i)
 
 static bool are_similar(const struct world *w, uint32_t a, uint32_t b)
 {
-    return abs((int)w->from[a] - (int)w->from[b]) <= NEAR;
+    return abs((int)w->from[a] - (int)w->from[b]) <=
+           (w->method == SP_METHOD_SIMHASH ? NEAR_BITS : NEAR);
 }
 
 static bool is_connected(const struct world *w)
@@ -147,10 +160,11 @@ static bool is_connected(const struct world *w)
     return connected;
 }
 
-static bool ends_connected(uint64_t seed, enum sp_compare_canary canary)
+static bool method_ends_connected(enum sp_method method, uint64_t seed,
+                                  enum sp_compare_canary canary)
 {
     struct world w;
-    begin(&w, seed, canary);
+    begin(&w, method, seed, canary);
     uint32_t leave = 20 + draw(&w, 40); /* of a hundred steps */
     for (uint32_t next = 0; next < PAGES;) {
         uint32_t page = draw(&w, PAGES);
@@ -166,6 +180,16 @@ static bool ends_connected(uint64_t seed, enum sp_compare_canary canary)
     bool connected = is_connected(&w);
     end(&w);
     return connected;
+}
+
+static bool ends_connected(uint64_t seed, enum sp_compare_canary canary)
+{
+    return method_ends_connected(SP_METHOD_SHINGLES, seed, canary);
+}
+
+static bool bits_end_connected(uint64_t seed, enum sp_compare_canary canary)
+{
+    return method_ends_connected(SP_METHOD_SIMHASH, seed, canary);
 }
 
 TEST(edges_connect_what_similarity_connects_whatever_comes_and_goes)
@@ -198,4 +222,18 @@ TEST(each_rule_that_is_left_out_disconnects_some_world)
                                                SP_COMPARE_QUIET_ANCHOR};
     for (size_t i = 0; i < sizeof canaries / sizeof *canaries; i++)
         CU_ASSERT(worlds_until_found(canaries[i]) < WORLDS);
+}
+
+TEST(twins_are_connected_by_one_edge_whatever_comes_and_goes)
+{
+    for (uint64_t seed = 0; seed < WORLDS; seed++)
+        CU_ASSERT(bits_end_connected(seed, SP_COMPARE_ALL_RULES));
+}
+
+TEST(twins_that_do_not_probe_again_disconnect_some_world)
+{
+    uint64_t seed = 0;
+    while (seed < WORLDS && bits_end_connected(seed, SP_COMPARE_NO_TWIN))
+        seed++;
+    CU_ASSERT(seed < WORLDS);
 }

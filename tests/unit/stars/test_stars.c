@@ -513,7 +513,7 @@ TEST(a_probe_that_cannot_read_a_signature_fails_and_reports_nothing)
     struct sp_stars_domain *domain = sp_stars_domain_new(stars, 1, false);
     struct sample s = {.random = 1};
     struct sp_signature *x = member(&s, 1, 50, 0);
-    struct sp_touches touches, none = {NULL, 12345};
+    struct sp_touches touches, none = {.count = 12345};
     CU_ASSERT_EQUAL_FATAL(sp_stars_insert(domain, 0, x, &touches), SP_OK);
     touches = none;
     CU_ASSERT_EQUAL(sp_stars_probe(domain, x, SP_STARS_NONE, &touches), SP_STORE);

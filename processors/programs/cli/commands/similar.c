@@ -49,6 +49,12 @@ static void print_language(uint16_t language)
         printf("unknown");
 }
 
+/* Whether F is decided by J, perhaps with a second opinion. */
+static bool is_set_method(enum sp_method method)
+{
+    return sp_method_info(method)->jaccard && method != SP_METHOD_LCS;
+}
+
 static void print_document(const char *label, const struct document *d, enum sp_method method)
 {
     static const char *const counted[] = {
@@ -62,7 +68,7 @@ static void print_document(const char *label, const struct document *d, enum sp_
     printf("%s  %s\n", label, d->name);
     printf("   %s, %s %s", formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],
            sp_thousands(s->shingle_total).text, counted[method]);
-    if (sp_method_info(method)->jaccard)
+    if (is_set_method(method))
         printf(", lengths (%u, %u, %u)", s->length[0], s->length[1], s->length[2]);
     printf(", language ");
     print_language(s->language);
@@ -104,7 +110,7 @@ static const char *reason(const struct sp_similarity_options *o, const struct sp
 {
     if (sp_similarity(o, a, b) + 1e-9 >= o->threshold)
         return "the pages share too few of the hashes that candidates are found by";
-    if (!sp_method_info(o->method)->jaccard || sp_jaccard(a, b) + 1e-9 < o->threshold)
+    if (!is_set_method(o->method) || sp_jaccard(a, b) + 1e-9 < o->threshold)
         return "the similarity is below the threshold";
     if (sp_length_bound(a->length, b->length) + 1e-9 < o->threshold)
         return "the lengths are too different";
@@ -115,7 +121,7 @@ static void explain(const struct sp_similarity_options *o, const struct sp_signa
                     const struct sp_signature *b)
 {
     bool similar = sp_similar(o, a, b, NULL);
-    if (sp_method_info(o->method)->jaccard)
+    if (is_set_method(o->method))
         print_jaccard(o, a, b);
     else
         print_measure(o, a, b);
