@@ -43,9 +43,8 @@
 #include "base/hash.h"
 
 enum {
-    SP_SIGNATURE_VERSION = 2, /* incremented when the same text would give another signature */
-    SP_SHINGLE_WORDS = 5,     /* k */
-    SP_DIMS = 3,              /* sub-dictionaries */
+    SP_SHINGLE_WORDS = 5, /* k */
+    SP_DIMS = 3,          /* sub-dictionaries */
     SP_MAX_SHINGLES_LIMIT = 1 << 16,
     SP_MAX_SENTENCES_LIMIT = 1 << 12,
     SP_MAX_SEQUENCE_LIMIT = SP_MAX_SHINGLES_LIMIT + (1 << 12)

@@ -19,12 +19,13 @@ static inline uint32_t bit_of(uint32_t shingle, uint32_t bits)
     return (shingle * 2654435761u >> 4) & (bits - 1);
 }
 
-void sp_parity_of_portable(const struct sp_signature *x, uint32_t words, uint64_t *ret_words)
+void sp_parity_of_portable(const uint32_t *shingles, uint32_t count, uint32_t words,
+                           uint64_t *ret_words)
 {
     uint32_t bits = 64 * words;
     memset(ret_words, 0, bits / 8);
-    for (uint32_t i = 0; i < x->shingle_count; i++) {
-        uint32_t at = bit_of(x->hashes[i], bits);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = bit_of(shingles[i], bits);
         ret_words[at / 64] ^= 1ull << at % 64;
     }
 }
@@ -32,12 +33,12 @@ void sp_parity_of_portable(const struct sp_signature *x, uint32_t words, uint64_
 #if defined(__x86_64__)
 /* Flips bytes: shingles of one word would wait for one another. */
 __attribute__((target("avx512f,avx512bw"))) static void
-of_avx512(const struct sp_signature *x, uint32_t words, uint64_t *ret_words)
+of_avx512(const uint32_t *shingles, uint32_t count, uint32_t words, uint64_t *ret_words)
 {
     uint8_t flips[64 * SP_PARITY_WORDS_MAX];
     memset(flips, 0, 64ul * words);
-    for (uint32_t i = 0; i < x->shingle_count; i++)
-        flips[bit_of(x->hashes[i], 64 * words)] ^= 1;
+    for (uint32_t i = 0; i < count; i++)
+        flips[bit_of(shingles[i], 64 * words)] ^= 1;
     for (uint32_t i = 0; i < words; i++) {
         __m512i bytes = _mm512_loadu_si512(flips + 64ul * i);
         ret_words[i] = _mm512_test_epi8_mask(bytes, bytes);
@@ -45,15 +46,16 @@ of_avx512(const struct sp_signature *x, uint32_t words, uint64_t *ret_words)
 }
 #endif
 
-void sp_parity_of(const struct sp_signature *x, uint32_t words, uint64_t *ret_words)
+void sp_parity_of_shingles(const uint32_t *shingles, uint32_t count, uint32_t words,
+                           uint64_t *ret_words)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512bw")) {
-        of_avx512(x, words, ret_words);
+        of_avx512(shingles, count, words, ret_words);
         return;
     }
 #endif
-    sp_parity_of_portable(x, words, ret_words);
+    sp_parity_of_portable(shingles, count, words, ret_words);
 }
 
 static inline __attribute__((always_inline)) uint32_t

@@ -4,7 +4,8 @@
  * Each shingle flips one bit of its pattern, so each bit in which two patterns differ means at
  * least one shingle that only one of the signatures has. Patterns of different sizes are compared
  * after folding the larger one. The more bits there are for a shingle, the fewer flip back. Our
- * own; odd sketches (Mitzenmacher, Pagh, Pham 2014) estimate J from the same pattern. */
+ * own; odd sketches (Mitzenmacher, Pagh, Pham 2014) estimate J from the same pattern, and bitmap
+ * filters (Sandes, Teodoro, Melo 2020) rule out pairs by it. */
 #ifndef SP_SIMILARITY_PARITY_H
 #define SP_SIMILARITY_PARITY_H
 
@@ -22,10 +23,18 @@ enum {
 /* The number of words of a pattern: a power of two, with at least that many bits for each shingle,
  * at most SP_PARITY_WORDS_MAX. */
 uint32_t sp_parity_words(uint32_t shingles, uint32_t bits_each);
-/* Writes the pattern of a signature's shingles: `words` words, as sp_parity_words returns. */
-void sp_parity_of(const struct sp_signature *x, uint32_t words, uint64_t *ret_words);
+/* Writes the pattern of `count` shingles: `words` words, a power of two up to SP_PARITY_WORDS_MAX.
+ */
+void sp_parity_of_shingles(const uint32_t *shingles, uint32_t count, uint32_t words,
+                           uint64_t *ret_words);
 /* The same without vector instructions. */
-void sp_parity_of_portable(const struct sp_signature *x, uint32_t words, uint64_t *ret_words);
+void sp_parity_of_portable(const uint32_t *shingles, uint32_t count, uint32_t words,
+                           uint64_t *ret_words);
+/* The pattern of a signature's shingles. */
+static inline void sp_parity_of(const struct sp_signature *x, uint32_t words, uint64_t *ret_words)
+{
+    sp_parity_of_shingles(x->hashes, x->shingle_count, words, ret_words);
+}
 /* Folds a pattern of at least SP_PARITY_BRIEF words. */
 void sp_parity_brief(const uint64_t *pattern, uint32_t words, uint64_t ret_words[SP_PARITY_BRIEF]);
 /* A lower bound from two folded patterns: at most that from the whole ones. */

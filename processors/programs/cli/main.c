@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/new_handler.h"
-#include "page/signature.h"
+#include "page/method.h"
 
 #define X(name) &sp_command_##name,
 static const struct sp_command *const commands[] = {SP_COMMANDS(X)};

@@ -10,8 +10,9 @@
 /* Points to texts of the configuration. */
 void sp_settings_input(const struct sp_config *config, struct sp_input_options *ret_options);
 
-/* How a line of a fingerprint begins that is no setting: the dictionary of a trained map follows.
- */
+/* How lines of a fingerprint begin that are no settings: the version of the method's signatures and
+ * the dictionary of a trained map follow. */
+#define SP_SETTINGS_SIGNATURES "signature.version="
 #define SP_SETTINGS_DICTIONARY "partition.map: dictionary="
 
 /* All options that a configuration stands for, and what they point into: not to be copied. */

@@ -13,9 +13,9 @@
 #include "cover/lists.h"
 #include "cover/need.h"
 #include "cover/nth.h"
-#include "cover/patterns.h"
 #include "cover/sizes.h"
 #include "similarity/intersect.h"
+#include "similarity/parity.h"
 #include "similarity/positional.h"
 
 enum {
@@ -50,7 +50,7 @@ struct sp_pairs {
     uint32_t rounds;
     struct sp_common common;
     uint64_t *last[2]; /* for each unit: rank of the last shingle of its prefix on that side */
-    struct sp_pattern *patterns; /* of each unit */
+    uint64_t (*patterns)[SP_PARITY_WIDE]; /* of each unit (similarity/parity.h) */
     uint32_t *posting_counts;
     uint32_t *commonness; /* of each unit */
     struct sp_crowds crowds;
@@ -107,7 +107,7 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
         if (!sp_unit_takes_part(u))
             continue;
         work += u->size;
-        f->patterns[i] = sp_pattern_of(f->sets + u->at, u->size);
+        sp_parity_of_shingles(f->sets + u->at, u->size, SP_PARITY_WIDE, f->patterns[i]);
         reserve(hand, u->size);
         const uint32_t *keys = sp_unit_keys(u, f->sets, hand->keys);
         sp_common_prefetch(&f->common, keys, u->size);
@@ -183,6 +183,14 @@ static void make_index(struct sp_pairs *f, uint64_t postings)
 
 /* ---- looking up ---- */
 
+/* Whether the patterns of two units allow that they share `need` shingles. */
+static bool may_share(const struct sp_pairs *f, size_t a, size_t b, uint32_t need)
+{
+    return sp_parity_distance(f->patterns[a], SP_PARITY_WIDE, f->patterns[b], SP_PARITY_WIDE) +
+               2ull * need <=
+           (uint64_t)f->units[a].size + f->units[b].size;
+}
+
 static void meet(struct sp_pairs *f, struct hand *hand, size_t probe, size_t other)
 {
     const struct sp_unit *units = f->units;
@@ -192,9 +200,7 @@ static void meet(struct sp_pairs *f, struct hand *hand, size_t probe, size_t oth
     *met = (uint32_t)probe + 1;
     size_t a = f->indexed == 0 ? other : probe, b = f->indexed == 0 ? probe : other;
     if (units[a].block != units[b].block || !sp_units_meet(&units[a], &units[b]) ||
-        !sp_need_of(&f->options, &units[a], &units[b], &need) ||
-        !sp_patterns_may_share(&f->patterns[a], &f->patterns[b],
-                               (uint64_t)units[a].size + units[b].size, need))
+        !sp_need_of(&f->options, &units[a], &units[b], &need) || !may_share(f, a, b, need))
         return;
     sp_grow(&hand->candidates, &hand->candidate_cap, hand->candidate_count + 1);
     hand->candidates[hand->candidate_count++] = (uint32_t)other;

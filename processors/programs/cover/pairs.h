@@ -15,7 +15,7 @@
  * shingle are in order of size. Units that share most of their text with many others are in crowds
  * (crowds.h), whose pairs are found in another way.
  *
- * Many pairs that meet share far too little. Patterns (patterns.h) tell of most of them.
+ * Many pairs that meet share far too little. Patterns (similarity/parity.h) tell of most of them.
  *
  * Memory is bounded by working through the indexed side in blocks: the postings of a block are held
  * in memory, and all units of the other side are looked up in it, read front to back.

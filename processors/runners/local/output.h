@@ -18,8 +18,8 @@ struct sp_output {
 enum sp_err sp_output_open(struct sp_output *out, const char *name, struct sp_fault *fault);
 /* Cuts the file back to `length`. SP_IO where it is shorter. */
 enum sp_err sp_output_cut(struct sp_output *out, uint64_t length, struct sp_fault *fault);
-/* Opens it, and cuts it back to known_bytes if `known`, the output's name in the state (or NULL), is
- * its name. It is appended to otherwise, and *ret_before is its length. */
+/* Opens it, and cuts it back to known_bytes if `known`, the output's name in the state (or NULL),
+ * is its name. It is appended to otherwise, and *ret_before is its length. */
 enum sp_err sp_output_continue(struct sp_output *out, const char *name, const char *known,
                                uint64_t known_bytes, uint64_t *ret_before, struct sp_fault *fault);
 /* Where a record is put together; call sp_output_wrote after appending to it. */

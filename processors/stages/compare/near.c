@@ -9,9 +9,9 @@
  *             being in one star with those that it also resembles. When the member leaves the star,
  *             the row probes again (relied.c).
  *   twin      A row whose twin (stars.h) is in its star is linked to the star only, and relies on
- * the twin for all that both resemble. return    A row that leaves its star while others stay takes
- * what it resembles with it: others rely on those that stay. So it probes again itself, all cells
- * that it visits. */
+ *             the twin for all that both resemble.
+ *   return    A row that leaves its star while others stay takes what it resembles with it: others
+ *             rely on those that stay. So it probes again itself, all cells that it visits. */
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "compare/cell.h"

@@ -85,8 +85,7 @@ static void set_content(struct sp_group_stage *st, struct sp_group *g, struct sp
         sp_member_drop_content(st, old);
 }
 
-/* Mode fast: a page similar to its representative stays without asking tier 2; any other
- * leaves. */
+/* Mode fast: a page similar to its representative stays without asking tier 2, any other leaves. */
 static uint32_t fast_pieces(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                             const struct sp_id *target, const struct sp_signature *representative,
                             bool *ret_settled)

@@ -141,7 +141,9 @@ TEST(documents_of_the_same_few_sentences_are_hardly_compared)
         printf("%.2f compared in vain a document at %u\n", vain, n);
         CU_ASSERT_EQUAL(r.documents, n);
         CU_ASSERT(vain <= n / 500.0); /* of the pairs, 0.2 % */
-        CU_ASSERT_EQUAL(cover_sentences(n, "jaccard(a, b) >= 0.8").candidates, 0);
+        r = cover_sentences(n, "jaccard(a, b) >= 0.8");
+        printf("%llu compared at %u\n", (unsigned long long)r.candidates, n);
+        CU_ASSERT(r.candidates <= n / 100);
     }
 }
 

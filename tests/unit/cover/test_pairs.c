@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cover/pairs.h"
-#include "cover/patterns.h"
 #include "harness.h"
 
 enum { UNITS = 180, SHINGLES = 160 };
@@ -272,26 +271,6 @@ TEST(units_that_differ_a_little_from_one_are_compared_with_those_that_share_enou
         check_family(seed, 0, 0.9, 0.95, 0, 1, 2);
         check_family(seed, 0, 0.7, 0.95, 0, 2, 2);
     }
-}
-
-/* Sets of the numbers from 0 on, of which one of the two lacks the first ones. */
-TEST(patterns_differ_in_at_most_the_shingles_that_one_set_has)
-{
-    enum { MOST = 4000 };
-    uint32_t set[MOST];
-    for (uint32_t i = 0; i < MOST; i++)
-        set[i] = i;
-    for (uint32_t size = 0; size < MOST; size += size / 16 + 1)
-        for (uint32_t from = 0; from <= size; from += from / 4 + 1) {
-            struct sp_pattern x = sp_pattern_of(set, size),
-                              y = sp_pattern_of(set + from, size - from);
-            uint32_t bits = 64 * SP_PATTERN_WORDS, rest = from % bits;
-            CU_ASSERT_EQUAL(sp_pattern_differ(&x, &y), from / bits % 2 ? bits - rest : rest);
-            CU_ASSERT(sp_patterns_may_share(&x, &y, 2ull * size - from, size - from));
-        }
-    struct sp_pattern none = sp_pattern_of(set, 0), all = sp_pattern_of(set, 64 * SP_PATTERN_WORDS);
-    CU_ASSERT_EQUAL(sp_pattern_differ(&none, &all), 64 * SP_PATTERN_WORDS);
-    CU_ASSERT(!sp_patterns_may_share(&none, &all, 64 * SP_PATTERN_WORDS, 1));
 }
 
 TEST(an_empty_collection_has_no_pairs)

@@ -225,22 +225,26 @@ static int read_settings(struct arguments *a)
     enum sp_err err = sp_db_read_fingerprint(o->state, &lines, &fault);
     sp_buf_put_u8(&lines, 0);
     char *save = NULL, version[64];
-    snprintf(version, sizeof version, "signature.version=%d", SP_SIGNATURE_VERSION);
+    const char *found = "";
     for (char *line = err ? NULL : strtok_r(lines.data, "\n", &save); line && err == SP_OK;
          line = strtok_r(NULL, "\n", &save))
         if (strncmp(line, SP_SETTINGS_DICTIONARY, strlen(SP_SETTINGS_DICTIONARY)) == 0)
             err = use_dictionary(a, line + strlen(SP_SETTINGS_DICTIONARY), &fault);
-        else if (strncmp(line, "signature.version=", strlen("signature.version=")) != 0)
+        else if (strncmp(line, SP_SETTINGS_SIGNATURES, strlen(SP_SETTINGS_SIGNATURES)) == 0)
+            found = line;
+        else
             err = sp_config_assign(&config, line, &fault);
-        else if (strcmp(line, version) != 0)
-            err = sp_fault_set(&fault, SP_STATE_FORMAT,
-                               "its signatures are of another version of samepage");
+    struct sp_similarity_options similarity;
+    sp_settings_similarity(&config, &similarity);
+    snprintf(version, sizeof version, SP_SETTINGS_SIGNATURES "%d",
+             sp_signature_version(similarity.method));
+    if (err == SP_OK && strcmp(found, version) != 0)
+        err = sp_fault_set(&fault, SP_STATE_FORMAT,
+                           "its signatures are of another version of samepage");
     int code = -1;
     if (err != SP_OK)
         code = sp_cli_failed("the state in %s cannot be served: %s", o->state, fault.text);
     o->tier1 = (uint32_t)config.tier1_partitions;
-    struct sp_similarity_options similarity;
-    sp_settings_similarity(&config, &similarity);
     o->threshold = similarity.threshold;
     o->method = similarity.method;
     if (code < 0 && sp_settings_relation(&config, &a->relation, &fault) != SP_OK)
