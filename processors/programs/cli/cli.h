@@ -110,6 +110,8 @@ int sp_cli_usage(const struct sp_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Says what failed; returns SP_EXIT_FAILED. */
 int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Writes what standard output holds back; if that fails, says so and returns false. */
+bool sp_cli_flush(void);
 
 /* ---- inputs.c ---- */
 

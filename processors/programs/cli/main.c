@@ -62,9 +62,7 @@ static int no_such_command(const char *name)
 /* Any command fails if its output could not be written. */
 static int flushed(int code)
 {
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == SP_EXIT_DONE)
-        return sp_cli_failed("standard output cannot be written");
-    return code;
+    return code == SP_EXIT_DONE && !sp_cli_flush() ? SP_EXIT_FAILED : code;
 }
 
 /* Flushes nothing, as a kill, and runs no destructors beside threads that still work. */

@@ -156,6 +156,14 @@ int sp_cli_failed(const char *format, ...)
     return SP_EXIT_FAILED;
 }
 
+bool sp_cli_flush(void)
+{
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (!written)
+        sp_cli_failed("standard output cannot be written");
+    return written;
+}
+
 bool sp_cli_number(const char *text, uint64_t *ret_number)
 {
     static const char suffixes[] = "KMG";

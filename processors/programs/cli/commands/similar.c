@@ -181,6 +181,8 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
         near = sp_similar(similarity, documents[0].signature, documents[1].signature, NULL);
         for (int i = 0; i < 2 && show_text; i++)
             print_text(text, &documents[i]);
+        if (!sp_cli_flush())
+            code = SP_EXIT_FAILED;
     }
     for (int i = 0; i < 2; i++) {
         sp_buf_done(&documents[i].content);
@@ -241,6 +243,6 @@ const struct sp_command sp_command_similar = {
     "EXAMPLE\n"
     "  samepage similar --set text.scope=all old.html new.html\n\n"
     "EXIT STATUS\n"
-    "  0 near duplicates, 1 not, 2 wrong usage, settings that do not fit together or a\n"
-    "  file that cannot be read\n",
+    "  0 near duplicates, 1 not, 2 wrong usage, settings that do not fit together, a file\n"
+    "  that cannot be read or an output that cannot be written\n",
     true, run};
