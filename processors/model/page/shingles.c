@@ -98,6 +98,12 @@ __attribute__((target(AVX512))) static void thirds_avx512(const uint64_t *words,
 {
     count_thirds(words, count, ret_length);
 }
+
+__attribute__((target("avx2"))) static void thirds_avx2(const uint64_t *words, size_t count,
+                                                        uint32_t ret_length[SP_DIMS])
+{
+    count_thirds(words, count, ret_length);
+}
 #endif
 
 static void lengths_by_hash(const uint64_t *words, size_t count, uint32_t ret_length[SP_DIMS])
@@ -105,6 +111,10 @@ static void lengths_by_hash(const uint64_t *words, size_t count, uint32_t ret_le
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
         thirds_avx512(words, count, ret_length);
+        return;
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        thirds_avx2(words, count, ret_length);
         return;
     }
 #endif
