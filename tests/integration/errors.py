@@ -518,7 +518,7 @@ def an_input_without_a_record_is_said(work):
     crawl = work.crawl(pages=20)
     for name, content in ("nothing.jsonl", b""), ("blank.jsonl", b"\n \n"):
         work.write(name, content)
-        done = work.run("run", "-q", "-o", "out", crawl, name)
+        done = work.run("run", "-q", "-o", "out-" + name, crawl, name)
         check_equal(done.err, f"samepage: {name}: it contains no record\n", "message")
     done = work.run("run", "-q", "-o", "out", "nothing.jsonl", crawl, "blank.jsonl")
     check_in("samepage: nothing.jsonl: it contains no record, and neither do other inputs", done.err)
