@@ -343,10 +343,16 @@ def cut(place):
             print(json.dumps({"url": f"http://a.example/{i}", "content": f"word{i} " * words}), file=file)
     port = free_port()
     listen = ["--set", f"http.listen=127.0.0.1:{port}"]
+
+    def are_counted():
+        try:
+            return 'samepage_cut_total{stage="signature"} 2\n' in ask(f"http://127.0.0.1:{port}", "/metrics")
+        except OSError:
+            return False  # it does not listen yet
+
     with place.started(place.program, "signature", *place.settings("signature"), *listen):
         place.ingest(crawl="long.jsonl")
-        until(lambda: 'samepage_cut_total{stage="signature"} 2\n' in ask(f"http://127.0.0.1:{port}", "/metrics"),
-              "the number of pages that were cut")
+        until(are_counted, "the number of pages that were cut")
 
 
 @contextlib.contextmanager

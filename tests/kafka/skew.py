@@ -49,7 +49,10 @@ def write_bridge(path, pages, flaps):
 
 
 def metrics(port):
-    return ask(f"http://127.0.0.1:{port}", "/metrics")
+    try:
+        return ask(f"http://127.0.0.1:{port}", "/metrics")
+    except OSError:
+        return ""  # it does not listen yet
 
 
 def sent(text, stage):
