@@ -8,9 +8,10 @@
 
 struct sp_flat;
 
-/* NULL: the processor has no vector instructions for it. Both arguments must outlive the parser;
- * `json` checks UTF-8. */
-struct sp_flat *sp_flat_new(const struct sp_input_fields *fields, const struct sp_json_ops *json);
+/* Returns NULL if the processor has no vector instructions for it. `fields` and `json` must outlive
+ * the parser; `json` checks UTF-8. `vectors` as in sp_json_string_reader. */
+struct sp_flat *sp_flat_new(const struct sp_input_fields *fields, const struct sp_json_ops *json,
+                            const char *vectors);
 void sp_flat_free(struct sp_flat *f);
 
 /* False: nothing is known of the line, and simdjson must read it; it may be good or bad. True:

@@ -20,7 +20,7 @@ struct sp_parser *sp_parser_new(const struct sp_input_options *options)
 #endif
     p->fields = options->fields;
     p->json_parser = p->json->make(&p->fields);
-    p->flat = sp_flat_new(&p->fields, p->json);
+    p->flat = sp_flat_new(&p->fields, p->json, NULL);
     return p;
 }
 
