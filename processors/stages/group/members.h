@@ -97,6 +97,22 @@ struct sp_group *sp_group_make(struct sp_group_stage *st, struct sp_group_id id)
 struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id);
 void sp_group_changed(struct sp_group_stage *st, struct sp_group *g);
 
+/* ---- actor.c */
+/* The group that the message is for; NULL if the store failed or the message was put off. */
+struct sp_group *sp_group_resolve(struct sp_group_stage *st, struct sp_message *m);
+/* The page is not a member: its page actor knows where it is. Takes ownership of the message, as
+ * the following do. */
+void sp_group_bounce(struct sp_group_stage *st, struct sp_message *m);
+
+/* ---- change.c */
+void sp_group_on_change(struct sp_group_stage *st, struct sp_message *m);
+
+/* ---- merge.c */
+void sp_group_on_link(struct sp_group_stage *st, struct sp_message *m);
+void sp_group_on_union(struct sp_group_stage *st, struct sp_message *m);
+void sp_group_on_dissolve(struct sp_group_stage *st, struct sp_message *m);
+void sp_group_on_members(struct sp_group_stage *st, struct sp_message *m);
+
 /* ---- members.c */
 /* For qsort of struct sp_member *. */
 int sp_member_by_page(const void *a, const void *b);

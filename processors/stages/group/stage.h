@@ -2,6 +2,8 @@
  *
  *   page.c       the page actor's steps                                      page_actor.h
  *   actor.c      the group actor's steps                                     members.h
+ *   change.c     a member has changed
+ *   merge.c      an edge leads to another group
  *   fast.c       mode fast: the representative, and the repair
  *   handover.c   moves members between groups: merges and splits
  *   transfer.c   open transfers: members that arrive in several messages

@@ -1,0 +1,164 @@
+/* A member has changed: a new version with other content, a rank or a URL. It stays, or what it
+ * held together comes apart (see actor.c). */
+#include <string.h>
+
+#include "base/mem.h"
+#include "group/debt.h"
+#include "group/large.h"
+
+static void take_version(struct sp_member *m, const struct sp_change *c)
+{
+    m->version = c->version;
+    m->rank = c->rank;
+    if (c->url && strcmp(c->url, m->url) != 0) {
+        sp_free(m->url);
+        m->url = sp_strdup(c->url);
+    }
+}
+
+static void set_content(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                        const struct sp_change *c)
+{
+    struct sp_id old = m->content;
+    bool had = m->kind == SP_PAGE_CONTENT;
+    sp_member_set_kind(g, m, c->page_kind, c->target);
+    m->content_version = c->content_version;
+    m->content = (struct sp_id){0, 0};
+    sp_signature_unref(m->signature);
+    m->signature = NULL;
+    if (c->signature) {
+        m->content = c->signature->content_hash;
+        sp_member_hold_content(st, c->signature);
+    }
+    if (had)
+        sp_member_drop_content(st, old);
+}
+
+/* Mode fast: a page similar to its representative stays without asking tier 2, any other leaves. */
+static uint32_t fast_pieces(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                            const struct sp_id *target, const struct sp_signature *representative,
+                            bool *ret_settled)
+{
+    bool stays = sp_fast_resembles(st, g, m, representative, ret_settled);
+    if (sp_group_checks_departures(st))
+        return sp_group_forest_check(st, g, m, target);
+    /* If it had neither content nor a target here, all others are pages that redirect to it. */
+    bool was_end = target && !sp_member_find(g, *target);
+    return stays || was_end ? 1 : sp_fast_leave(st, g, m);
+}
+
+static void send_applied(struct sp_group_stage *st, const struct sp_member *m, bool settled)
+{
+    struct sp_message *a = sp_message_new(SP_MSG_APPLIED);
+    a->page = m->page;
+    a->applied.content_version = m->content_version;
+    a->applied.settled = settled;
+    sp_group_stage_send(st, a);
+}
+
+/* The same in a large group. A page that leaves unchecked takes the pages that redirect to it
+ * along. */
+static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                            const struct sp_change *c)
+{
+    bool settled = false, stays = false;
+    struct sp_signature *representative = sp_fast_representative(st, g, m);
+    sp_large_out(st, g, m);
+    take_version(m, c);
+    set_content(st, g, m, c);
+    if (st->options.mode == SP_MODE_FAST)
+        stays = sp_fast_resembles(st, g, m, representative, &settled);
+    sp_signature_unref(representative);
+    if (st->err)
+        return;
+    sp_large_in(st, g, m);
+    sp_member_changed(st, g, m);
+    send_applied(st, m, settled);
+    sp_group_forget_version(g, m);
+    if (sp_group_checks_departures(st)) {
+        sp_debt_split(st, g, m->page);
+    } else if (!stays) {
+        sp_large_leave(st, g, m);
+    } /* sp_fast_recheck handles the doubts that are left */
+}
+
+static void change_content(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                           const struct sp_change *c, const struct sp_signature *representative)
+{
+    bool settled = false;
+    struct sp_id before = m->target, *target = m->kind == SP_PAGE_CONTENT ? NULL : &before;
+    set_content(st, g, m, c);
+    if (st->err)
+        return;
+    uint32_t pieces = st->options.mode == SP_MODE_FAST
+                          ? fast_pieces(st, g, m, target, representative, &settled)
+                          : sp_group_forest_check(st, g, m, target);
+    send_applied(st, m, settled);
+    sp_group_forget_version(g, m);
+    sp_group_cover_note(g, m);
+    if (pieces > 1)
+        sp_group_split(st, g, pieces);
+}
+
+static void change_small(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                         const struct sp_change *c)
+{
+    bool same = c->content_version == m->content_version;
+    struct sp_signature *representative = same ? NULL : sp_fast_representative(st, g, m);
+    sp_group_cover_forget(g, m);
+    take_version(m, c);
+    sp_member_changed(st, g, m);
+    if (same)
+        sp_group_cover_note(g, m);
+    else
+        change_content(st, g, m, c, representative);
+    sp_signature_unref(representative);
+}
+
+static void change_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                         const struct sp_change *c)
+{
+    if (c->content_version != m->content_version) {
+        change_in_large(st, g, m, c);
+        return;
+    }
+    sp_large_rerank(g, m, c->rank);
+    take_version(m, c);
+    sp_member_changed(st, g, m);
+}
+
+/* Whether the change names a content whose signature is neither in the message nor in the group. A
+ * page actor sends no such change, but another program could. */
+static bool lacks_content(const struct sp_member *m, const struct sp_change *c)
+{
+    return c->page_kind == SP_PAGE_CONTENT && !c->signature &&
+           (m->kind != SP_PAGE_CONTENT || c->content_version != m->content_version);
+}
+
+void sp_group_on_change(struct sp_group_stage *st, struct sp_message *message)
+{
+    const struct sp_change *c = &message->change;
+    struct sp_group *g = sp_group_resolve(st, message);
+    if (!g)
+        return;
+    struct sp_member *m = sp_member_find(g, message->page);
+    if (!m) {
+        sp_group_bounce(st, message);
+        return;
+    }
+    if (c->version > m->version && !lacks_content(m, c)) {
+        bool same = c->content_version == m->content_version;
+        if (c->page_kind == SP_PAGE_UNSEEN)
+            sp_group_erase_target(st, g, m);
+        if (g->large)
+            change_large(st, g, m, c);
+        else
+            change_small(st, g, m, c);
+        if (!st->err)
+            sp_group_cover_renew(st, g);
+        if (!same)
+            sp_fast_recheck(st, g, message->page);
+        sp_group_cover_tell(st, g);
+    } /* else: a bounced change can come late */
+    sp_message_free(message);
+}
