@@ -225,7 +225,7 @@ AVX2 static inline uint64_t bits_of(__m256i low, __m256i high)
                                                      << 32;
 }
 
-AVX2 static inline __m256i half(const char *at, int i)
+AVX2 static inline __m256i half(const char *at, size_t i)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)(at + 32 * i));
 }
@@ -282,13 +282,13 @@ AVX2 static inline uint64_t put_avx2(const char *at, uint64_t begin, uint64_t es
         memcpy(out, at, BLOCK);
         return UINT64_MAX;
     }
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         __m256i x = half(at, i), meant = meanings(x);
         unknown[i] = _mm256_cmpeq_epi8(meant, zero);
         x = _mm256_blendv_epi8(x, meant, bytes_of((uint32_t)(escaped >> 32 * i)));
         _mm256_storeu_si256((__m256i *)(void *)(block + 32 * i), x);
     }
-    for (int i = 0; i < BLOCK / 8; i++) {
+    for (size_t i = 0; i < BLOCK / 8; i++) {
         unsigned bits = ~begin >> 8 * i & 0xff;
         __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)(block + 8 * i));
         __m128i order = _mm_loadl_epi64((const __m128i *)(const void *)kept[bits]);
