@@ -200,6 +200,13 @@ def with_simhash_near_copies_cost_the_same_in_a_crawl_four_times_as_long(work):
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def with_cosine_a_page_is_compared_with_few_of_the_pages_that_share_its_template(work):
+    """A share of all pages of the template have a key in common with each page."""
+    few, many = (counts(work, "template", pages, seeds="1", settings=["similarity.method=cosine"],
+                        counters={"comparisons": COUNTERS["comparisons"]})["comparisons"] for pages in (500, 2000))
+    check(0 < few <= 10 and 0 < many <= 10, few, "comparisons a fetch, then", many)
+
+
 def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
     """All redirects of the crawl form one chain, or one loop."""
     hops, wrong = 2500, []

@@ -317,19 +317,25 @@ static const struct sp_candidate_rule *rule_of(const struct sp_similarity_option
     return &rule;
 }
 
+/* Whether the candidate rule, if F includes it, holds. */
+static bool meets_rule(const struct sp_similarity_options *o, const struct sp_signature *a,
+                       const struct sp_signature *b)
+{
+    return !sp_method_info(o->method)->by_candidates ||
+           sp_id_eq(a->content_hash, b->content_hash) || sp_candidate_pair(rule_of(o), a, b);
+}
+
+/* Cosines are cheaper than their candidate rule, and most pairs fail by them. */
 static bool method_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
                            const struct sp_signature *b, double *ret_similarity)
 {
     const struct sp_method_info *method = sp_method_info(o->method);
     if (a->shingle_total == 0 || b->shingle_total == 0)
         return false;
-    if (method->by_candidates && !sp_id_eq(a->content_hash, b->content_hash) &&
-        !sp_candidate_pair(rule_of(o), a, b))
-        return false;
     if (method->reaches)
-        return method->reaches(o, a, b, ret_similarity);
+        return meets_rule(o, a, b) && method->reaches(o, a, b, ret_similarity);
     double found = method->measure(o, a, b);
-    if (!at_least(found, o->threshold))
+    if (!at_least(found, o->threshold) || !meets_rule(o, a, b))
         return false;
     if (ret_similarity)
         *ret_similarity = found;

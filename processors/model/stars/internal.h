@@ -11,7 +11,8 @@
  *   bounds.c   bounds of overlaps, from sizes
  *   bits.c     simhash: children by the bits in which they differ from their pivot
  *   try.c      finds the kids of a star that are similar to a probe
- *   patterns.c bit patterns that rule kids out without their signatures
+ *   patterns.c patterns that rule rows out without their signatures
+ *   norms.c    cosine: these patterns
  *   beside.c   the index of kids by their shingles that the pivot does not have ("beside" it)
  *   place.c    finds the place of a new row
  *   star.c     makes and frees stars
@@ -141,6 +142,7 @@ struct tried {
 };
 
 struct pattern_block;
+struct probe_norms;
 
 struct sp_stars {
     struct sp_stars_options options;
@@ -190,7 +192,9 @@ struct sp_stars {
     uint32_t absorbed_cap;
     uint64_t parity[SP_PARITY_WORDS_MAX]; /* of the probe */
     bool parity_known;
-    uint32_t repeats;     /* shingles of the probe that repeat another one (hash collisions) */
+    struct probe_norms *norms; /* of the probe; NULL: the method is not cosine */
+    uint32_t norms_known;      /* those of so many parts, and so on: a bit for each size */
+    uint32_t repeats;          /* shingles of the probe that repeat another one (hash collisions) */
     uint32_t hub;         /* the star on whose fringe the probe could be if its own shingles are too
                            * few, or NONE */
     uint32_t hub_overlap; /* with its pivot */
@@ -377,20 +381,6 @@ void sp_star_owing_free(struct sp_stars *s, uint32_t star);
 /* Fills the queue of an owing star with its kids. */
 void sp_star_kids_line_up(struct sp_stars *s, uint32_t star);
 void sp_star_kids_free(struct sp_stars *s, uint32_t star);
-
-/* ---- patterns.c ---- */
-
-/* Notes that a probe was compared with the kid in vain. */
-void sp_star_pattern_learn(struct sp_stars *s, uint32_t row, const struct sp_signature *y);
-void sp_star_pattern_forget(struct sp_stars *s, uint32_t row);
-/* Whether the kid's pattern is known and rules out that it is similar to the probe. */
-bool sp_star_pattern_excludes(struct sp_stars *s, uint32_t row, const struct sp_signature *x);
-/* Whether that holds for each kid. */
-bool sp_star_pattern_excludes_all(struct sp_stars *s, const struct kids *kids,
-                                  const struct sp_signature *x);
-void sp_star_patterns_free(struct sp_stars *s);
-/* Makes the pattern of the probe, s->parity, unless it is known; returns its size in words. */
-uint32_t sp_star_pattern_words(struct sp_stars *s, const struct sp_signature *x);
 
 /* ---- try.c ---- */
 

@@ -1,30 +1,35 @@
-/* Patterns of kids that probes are compared with in vain again and again. Where the pages of a site
+/* Patterns of rows that probes are compared with in vain again and again. Where the pages of a site
  * share nearly as much as near duplicates do, a probe meets most stars of the site, and bounds by
- * the pivot rule out few of their kids. A pattern rules a kid out without its signature; it is made
+ * the pivot rule out few of their kids. By cosine there are no such bounds, and a probe has a key
+ * in common with a share of all pivots. A pattern rules a row out without its signature; it is made
  * after so many comparisons that its cost does not count. Patterns are not stored. */
+#include "stars/patterns.h"
+
 #include "base/mem.h"
-#include "stars/internal.h"
+#include "base/prefetch.h"
+#include "stars/norms.h"
 
 enum { IN_VAIN_OFTEN = 8, BLOCK = 64 };
 
 /* Of rows with neighbouring numbers. Most blocks of a crawl do not exist. */
 struct pattern_block {
-    uint64_t *patterns[BLOCK];
+    void *patterns[BLOCK]; /* words of bits, or by cosine a struct norms */
 };
 
-static size_t bytes_of(uint32_t kept)
+static size_t bytes_of(const struct sp_stars *s, uint32_t kept)
 {
-    return sp_parity_words(kept, PARITY_BITS) * sizeof(uint64_t);
+    return s->norms ? sp_star_norms_bytes(kept)
+                    : sp_parity_words(kept, PARITY_BITS) * sizeof(uint64_t);
 }
 
 /* Where the pattern of a row is whose block exists. */
-static uint64_t **place_of(const struct sp_stars *s, uint32_t row)
+static void **place_of(const struct sp_stars *s, uint32_t row)
 {
     return &s->patterns[row / BLOCK]->patterns[row % BLOCK];
 }
 
 /* The same; makes the block. */
-static uint64_t **make_place(struct sp_stars *s, uint32_t row)
+static void **make_place(struct sp_stars *s, uint32_t row)
 {
     uint32_t before = s->pattern_cap, at = row / BLOCK;
     sp_grow(&s->patterns, &s->pattern_cap, at + 1);
@@ -38,23 +43,36 @@ static uint64_t **make_place(struct sp_stars *s, uint32_t row)
     return place_of(s, row);
 }
 
-void sp_star_pattern_learn(struct sp_stars *s, uint32_t row, const struct sp_signature *kid)
+static void *pattern_of(const struct sp_stars *s, const struct sp_signature *y)
+{
+    if (s->norms)
+        return sp_star_norms_new(y);
+    uint64_t *pattern = sp_alloc(bytes_of(s, y->shingle_count));
+    sp_parity_of(y, sp_parity_words(y->shingle_count, PARITY_BITS), pattern);
+    return pattern;
+}
+
+/* Whether the signature can have a pattern, or be compared with those of others. */
+static bool is_possible(const struct sp_stars *s, const struct sp_signature *y)
+{
+    return s->norms ? sp_star_norms_possible(y) : !sp_star_is_capped(y);
+}
+
+void sp_star_pattern_learn(struct sp_stars *s, uint32_t row, const struct sp_signature *y)
 {
     struct row *r = &s->rows[row];
-    if (r->in_vain == IN_VAIN_OFTEN || s->by_keys || sp_star_is_capped(kid) ||
+    if (r->in_vain == IN_VAIN_OFTEN || s->by_bits || !is_possible(s, y) ||
         ++r->in_vain < IN_VAIN_OFTEN)
         return;
-    uint64_t *pattern = sp_alloc(bytes_of(r->kept));
-    s->stats.bytes += bytes_of(r->kept);
-    sp_parity_of(kid, sp_parity_words(r->kept, PARITY_BITS), pattern);
-    *make_place(s, row) = pattern;
+    s->stats.bytes += bytes_of(s, r->kept);
+    *make_place(s, row) = pattern_of(s, y);
 }
 
 void sp_star_pattern_forget(struct sp_stars *s, uint32_t row)
 {
     struct row *r = &s->rows[row];
     if (r->in_vain == IN_VAIN_OFTEN) {
-        s->stats.bytes -= bytes_of(r->kept);
+        s->stats.bytes -= bytes_of(s, r->kept);
         sp_free(*place_of(s, row));
         *place_of(s, row) = NULL;
     }
@@ -73,8 +91,10 @@ uint32_t sp_star_pattern_words(struct sp_stars *s, const struct sp_signature *x)
 bool sp_star_pattern_excludes(struct sp_stars *s, uint32_t row, const struct sp_signature *x)
 {
     const struct row *r = &s->rows[row];
-    if (r->in_vain < IN_VAIN_OFTEN || sp_star_is_capped(x))
+    if (r->in_vain < IN_VAIN_OFTEN || !is_possible(s, x))
         return false;
+    if (s->norms)
+        return sp_star_norms_exclude(s, x, *place_of(s, row));
     uint32_t n = x->shingle_count;
     return sp_parity_distance(s->parity, sp_star_pattern_words(s, x), *place_of(s, row),
                               sp_parity_words(r->kept, PARITY_BITS)) +
@@ -95,6 +115,29 @@ bool sp_star_pattern_excludes_all(struct sp_stars *s, const struct kids *kids,
         }
     }
     return true;
+}
+
+static void prefetch_pattern(const struct sp_stars *s, uint32_t row)
+{
+    const struct row *r = &s->rows[row];
+    if (r->in_vain == IN_VAIN_OFTEN)
+        sp_prefetch_bytes(*place_of(s, row), bytes_of(s, r->kept));
+}
+
+void sp_star_patterns_filter(struct sp_stars *s, const struct sp_signature *x)
+{
+    enum { AHEAD = 8 };
+    uint32_t kept = 0;
+    s->norms_known = 0;
+    for (uint32_t i = 0; i < s->found_count; i++) {
+        const struct star *c = &s->stars[s->found[i].star];
+        if (i + AHEAD < s->found_count)
+            prefetch_pattern(s, s->stars[s->found[i + AHEAD].star].pivot);
+        if ((!c->headless && !sp_star_pattern_excludes(s, c->pivot, x)) ||
+            (c->kids && !sp_star_pattern_excludes_all(s, c->kids, x)))
+            s->found[kept++] = s->found[i];
+    }
+    s->found_count = kept;
 }
 
 void sp_star_patterns_free(struct sp_stars *s)

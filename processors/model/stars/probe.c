@@ -8,6 +8,7 @@
 #include "similarity/intersect.h"
 #include "stars/bits.h"
 #include "stars/internal.h"
+#include "stars/patterns.h"
 
 /* ---- hits ---- */
 
@@ -105,6 +106,8 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
             s->briefs[s->found[i].star].hits = UINT16_MAX;
     }
     filter(d, x);
+    if (s->norms)
+        sp_star_patterns_filter(s, x);
     if (s->found_count > 1)
         sort_found(s);
     s->stats.candidates += s->found_count;
@@ -175,6 +178,18 @@ static void count_overlap(struct meeting *m)
     m->counted = true;
 }
 
+/* By cosine, pivots have patterns. */
+static bool verify_pivot(struct sp_stars *s, uint32_t pivot, const struct meeting *m,
+                         double *ret_similarity)
+{
+    if (s->norms && sp_star_pattern_excludes(s, pivot, m->x))
+        return false;
+    bool direct = sp_star_verify(s, m->x, m->pivot, ret_similarity);
+    if (s->norms && !direct)
+        sp_star_pattern_learn(s, pivot, m->pivot);
+    return direct;
+}
+
 /* Whether the pivot is similar. For most methods that follows from the overlap, which the kids need
  * as well. `need` is at most the overlap of two similar signatures. */
 static bool is_direct(struct sp_stars *s, struct meeting *m, double *ret_similarity)
@@ -185,7 +200,7 @@ static bool is_direct(struct sp_stars *s, struct meeting *m, double *ret_similar
         return false;
     if (s->options.similarity.method != SP_METHOD_SHINGLES || sp_star_is_capped(m->x) ||
         sp_star_is_capped(m->pivot))
-        return sp_star_verify(s, m->x, m->pivot, ret_similarity);
+        return verify_pivot(s, c->pivot, m, ret_similarity);
     count_overlap(m);
     s->stats.verified++;
     return sp_similar_sharing(&s->options.similarity, m->x, m->pivot, m->overlap, ret_similarity);

@@ -51,7 +51,8 @@
  * Methods that do not bound the Jaccard similarity of their signatures (simhash, cosine) post the
  * keys of their candidate rule (candidates/candidates.h) in the same way: a star has a key as long
  * as one of its members has it. By simhash, children of equal bits are tried once, and the triangle
- * inequality rules some out (bits.c); by cosine, children are tried one after another.
+ * inequality rules some out (bits.c); by cosine, children are tried one after another, and norms of
+ * parts of a page rule out pivots and children that probes were compared with in vain (norms.c).
  *
  * The caller numbers the rows, densely from 0 and below 2^30. Rows of different domains never meet.
  * The index gets signatures by row from a callback (sp_stars_options); each must stay valid until

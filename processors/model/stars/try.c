@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "stars/bits.h"
 #include "stars/internal.h"
+#include "stars/patterns.h"
 
 /* The probe's side. */
 struct trial {

@@ -1,0 +1,132 @@
+/* Patterns by cosine never rule out a similar page, and rule out nearly all that only share a
+ * template. */
+#include "base/mem.h"
+#include "harness.h"
+#include "page/builder.h"
+#include "stars/norms.h"
+
+enum { WORDS_MAX = 4000 };
+
+static uint64_t state = 7;
+
+static uint64_t draw(uint64_t below)
+{
+    state = sp_mix64(state + 0x9e3779b97f4a7c15ull);
+    return state % below;
+}
+
+static struct sp_signature *sign(const uint64_t *words, size_t count)
+{
+    struct sp_signature_options o = {.max_shingles = 1024, .method = SP_METHOD_COSINE};
+    struct sp_builder *b = sp_builder_new(&o);
+    sp_builder_begin(b);
+    sp_builder_words(b, words, count);
+    struct sp_signature *s = sp_builder_finish(b, 0);
+    sp_builder_free(b);
+    return s;
+}
+
+static enum sp_err no_signature(void *arg, uint32_t row, const struct sp_signature **ret)
+{
+    (void)arg, (void)row, (void)ret;
+    return SP_STORE;
+}
+
+static uint64_t no_name(void *arg, uint32_t row)
+{
+    (void)arg, (void)row;
+    return 0;
+}
+
+static struct sp_stars *stars_at(double threshold)
+{
+    struct sp_stars_options options = {.signature = no_signature, .name = no_name};
+    sp_similarity_options_default(&options.similarity);
+    options.similarity.method = SP_METHOD_COSINE;
+    options.similarity.threshold = threshold;
+    return sp_stars_new(&options);
+}
+
+static bool excludes(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y)
+{
+    if (!sp_star_norms_possible(x) || !sp_star_norms_possible(y))
+        return false;
+    struct norms *pattern = sp_star_norms_new(y);
+    s->norms_known = 0;
+    bool excluded = sp_star_norms_exclude(s, x, pattern);
+    sp_free(pattern);
+    return excluded;
+}
+
+/* Some words occur often; those of the copy were replaced, dropped or repeated. */
+static size_t random_words(uint64_t *words)
+{
+    size_t count = 1 + draw(draw(2) ? 40 : WORDS_MAX / 2), few = 1 + draw(20);
+    for (size_t i = 0; i < count; i++)
+        words[i] = sp_mix64(draw(3) ? draw(few) : draw(2000));
+    return count;
+}
+
+static size_t edit(const uint64_t *words, size_t count, uint64_t *ret_words)
+{
+    uint64_t rarely = 2 + draw(200);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t way = draw(rarely);
+        if (way != 0)
+            ret_words[n++] = way == 1 ? sp_mix64(5000 + draw(500)) : words[i];
+        if (way == 2)
+            ret_words[n++] = words[i];
+    }
+    return n;
+}
+
+TEST(a_pattern_excludes_no_similar_page)
+{
+    static const double thresholds[] = {0.3, 0.7, 0.9, 0.98, 1};
+    enum { THRESHOLDS = sizeof thresholds / sizeof *thresholds };
+    uint32_t similar[THRESHOLDS] = {0}, excluded[THRESHOLDS] = {0};
+    for (uint32_t t = 0; t < THRESHOLDS; t++) {
+        struct sp_stars *s = stars_at(thresholds[t]);
+        for (uint32_t round = 0; round < 400; round++) {
+            uint64_t a[WORDS_MAX], b[WORDS_MAX];
+            size_t n = random_words(a), m = draw(8) ? edit(a, n, b) : random_words(b);
+            struct sp_signature *x = sign(a, n), *y = sign(b, m);
+            bool out = excludes(s, x, y),
+                 near = sp_similarity(&s->options.similarity, x, y) >= thresholds[t] - 1e-9;
+            CU_ASSERT_FALSE(out && near);
+            similar[t] += near;
+            excluded[t] += out;
+            sp_signature_unref(x);
+            sp_signature_unref(y);
+        }
+        sp_stars_free(s);
+        printf("at %.2f: %u similar, %u excluded\n", thresholds[t], similar[t], excluded[t]);
+        CU_ASSERT(similar[t] > 10 && excluded[t] > 10);
+    }
+}
+
+TEST(patterns_exclude_nearly_all_pages_that_share_three_quarters_of_their_words)
+{
+    static const size_t sizes[] = {20, 100, 500, 1000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct sp_stars *s = stars_at(0.98);
+        uint64_t words[WORDS_MAX];
+        size_t count = sizes[i];
+        uint32_t kept = 0;
+        for (uint32_t round = 0; round < 100; round++) {
+            struct sp_signature *pages[2];
+            for (int page = 0; page < 2; page++) {
+                for (size_t w = 0; w < count; w++)
+                    words[w] = sp_mix64(w < count * 3 / 4 ? w : draw(UINT64_MAX));
+                pages[page] = sign(words, count);
+            }
+            kept += !excludes(s, pages[0], pages[1]);
+            sp_signature_unref(pages[0]);
+            sp_signature_unref(pages[1]);
+        }
+        printf("%u of 100 pairs of %zu words not excluded\n", kept, count);
+        CU_ASSERT(kept <= 1);
+        sp_stars_free(s);
+    }
+}
