@@ -207,6 +207,12 @@ def with_cosine_a_page_is_compared_with_few_of_the_pages_that_share_its_template
     check(0 < few <= 10 and 0 < many <= 10, few, "comparisons a fetch, then", many)
 
 
+def with_combined_a_page_is_compared_with_few_of_those_with_similar_shingles_and_other_sentences(work):
+    few, many = (counts(work, "near-percent", pages, seeds="1", settings=["similarity.method=combined"],
+                        counters={"comparisons": COUNTERS["comparisons"]})["comparisons"] for pages in (500, 2000))
+    check(0 < few <= 15 and 0 < many <= 15, few, "comparisons a fetch, then", many)
+
+
 def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
     """All redirects of the crawl form one chain, or one loop."""
     hops, wrong = 2500, []

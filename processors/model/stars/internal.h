@@ -13,6 +13,7 @@
  *   try.c      finds the kids of a star that are similar to a probe
  *   patterns.c patterns that rule rows out without their signatures
  *   norms.c    cosine: these patterns
+ *   opinions.c combined: these patterns
  *   beside.c   the index of kids by their shingles that the pivot does not have ("beside" it)
  *   place.c    finds the place of a new row
  *   star.c     makes and frees stars
@@ -143,6 +144,7 @@ struct tried {
 
 struct pattern_block;
 struct probe_norms;
+struct probe_opinions;
 
 struct sp_stars {
     struct sp_stars_options options;
@@ -192,9 +194,11 @@ struct sp_stars {
     uint32_t absorbed_cap;
     uint64_t parity[SP_PARITY_WORDS_MAX]; /* of the probe */
     bool parity_known;
-    struct probe_norms *norms; /* of the probe; NULL: the method is not cosine */
-    uint32_t norms_known;      /* those of so many parts, and so on: a bit for each size */
-    uint32_t repeats;          /* shingles of the probe that repeat another one (hash collisions) */
+    struct probe_norms *norms;       /* of the probe; NULL: the method is not cosine */
+    uint32_t norms_known;            /* those of so many parts, and so on: a bit for each size */
+    struct probe_opinions *opinions; /* of the probe; NULL: the method is not combined */
+    bool opinions_known;
+    uint32_t repeats;     /* shingles of the probe that repeat another one (hash collisions) */
     uint32_t hub;         /* the star on whose fringe the probe could be if its own shingles are too
                            * few, or NONE */
     uint32_t hub_overlap; /* with its pivot */

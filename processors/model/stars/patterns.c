@@ -8,18 +8,20 @@
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "stars/norms.h"
+#include "stars/opinions.h"
 
 enum { IN_VAIN_OFTEN = 8, BLOCK = 64 };
 
 /* Of rows with neighbouring numbers. Most blocks of a crawl do not exist. */
 struct pattern_block {
-    void *patterns[BLOCK]; /* words of bits, or by cosine a struct norms */
+    void *patterns[BLOCK]; /* words of bits; cosine: struct norms; combined: struct opinions */
 };
 
-static size_t bytes_of(const struct sp_stars *s, uint32_t kept)
+static size_t bytes_of(const struct sp_stars *s, uint32_t kept, const void *pattern)
 {
-    return s->norms ? sp_star_norms_bytes(kept)
-                    : sp_parity_words(kept, PARITY_BITS) * sizeof(uint64_t);
+    return s->norms      ? sp_star_norms_bytes(kept)
+           : s->opinions ? sp_star_opinions_bytes(pattern)
+                         : sp_parity_words(kept, PARITY_BITS) * sizeof(uint64_t);
 }
 
 /* Where the pattern of a row is whose block exists. */
@@ -47,8 +49,11 @@ static void *pattern_of(const struct sp_stars *s, const struct sp_signature *y)
 {
     if (s->norms)
         return sp_star_norms_new(y);
-    uint64_t *pattern = sp_alloc(bytes_of(s, y->shingle_count));
-    sp_parity_of(y, sp_parity_words(y->shingle_count, PARITY_BITS), pattern);
+    if (s->opinions)
+        return sp_star_opinions_new(y);
+    uint32_t words = sp_parity_words(y->shingle_count, PARITY_BITS);
+    uint64_t *pattern = sp_alloc(words * sizeof *pattern);
+    sp_parity_of(y, words, pattern);
     return pattern;
 }
 
@@ -64,15 +69,16 @@ void sp_star_pattern_learn(struct sp_stars *s, uint32_t row, const struct sp_sig
     if (r->in_vain == IN_VAIN_OFTEN || s->by_bits || !is_possible(s, y) ||
         ++r->in_vain < IN_VAIN_OFTEN)
         return;
-    s->stats.bytes += bytes_of(s, r->kept);
-    *make_place(s, row) = pattern_of(s, y);
+    void *pattern = pattern_of(s, y);
+    s->stats.bytes += bytes_of(s, r->kept, pattern);
+    *make_place(s, row) = pattern;
 }
 
 void sp_star_pattern_forget(struct sp_stars *s, uint32_t row)
 {
     struct row *r = &s->rows[row];
     if (r->in_vain == IN_VAIN_OFTEN) {
-        s->stats.bytes -= bytes_of(s, r->kept);
+        s->stats.bytes -= bytes_of(s, r->kept, *place_of(s, row));
         sp_free(*place_of(s, row));
         *place_of(s, row) = NULL;
     }
@@ -95,6 +101,8 @@ bool sp_star_pattern_excludes(struct sp_stars *s, uint32_t row, const struct sp_
         return false;
     if (s->norms)
         return sp_star_norms_exclude(s, x, *place_of(s, row));
+    if (s->opinions)
+        return sp_star_opinions_exclude(s, x, *place_of(s, row));
     uint32_t n = x->shingle_count;
     return sp_parity_distance(s->parity, sp_star_pattern_words(s, x), *place_of(s, row),
                               sp_parity_words(r->kept, PARITY_BITS)) +
@@ -121,7 +129,7 @@ static void prefetch_pattern(const struct sp_stars *s, uint32_t row)
 {
     const struct row *r = &s->rows[row];
     if (r->in_vain == IN_VAIN_OFTEN)
-        sp_prefetch_bytes(*place_of(s, row), bytes_of(s, r->kept));
+        sp_prefetch_bytes(*place_of(s, row), sp_star_norms_bytes(r->kept));
 }
 
 void sp_star_patterns_filter(struct sp_stars *s, const struct sp_signature *x)

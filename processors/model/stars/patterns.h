@@ -4,7 +4,8 @@
 
 #include "stars/internal.h"
 
-/* Notes that a probe was compared with the row in vain: with a kid or, by cosine, a pivot. */
+/* Notes that a probe was compared with the row in vain: with a kid or, by cosine and combined, a
+ * pivot. */
 void sp_star_pattern_learn(struct sp_stars *s, uint32_t row, const struct sp_signature *y);
 void sp_star_pattern_forget(struct sp_stars *s, uint32_t row);
 /* Whether the row's pattern is known and rules out that it is similar to the probe. */

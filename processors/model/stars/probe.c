@@ -178,14 +178,15 @@ static void count_overlap(struct meeting *m)
     m->counted = true;
 }
 
-/* By cosine, pivots have patterns. */
+/* By cosine and combined, pivots have patterns. */
 static bool verify_pivot(struct sp_stars *s, uint32_t pivot, const struct meeting *m,
                          double *ret_similarity)
 {
-    if (s->norms && sp_star_pattern_excludes(s, pivot, m->x))
+    bool patterns = s->norms || s->opinions;
+    if (patterns && sp_star_pattern_excludes(s, pivot, m->x))
         return false;
     bool direct = sp_star_verify(s, m->x, m->pivot, ret_similarity);
-    if (s->norms && !direct)
+    if (patterns && !direct)
         sp_star_pattern_learn(s, pivot, m->pivot);
     return direct;
 }
@@ -296,7 +297,7 @@ static void begin(struct sp_stars *s)
     s->touched_count = 0;
     s->hub = NONE;
     s->hub_overlap = 0;
-    s->parity_known = false;
+    s->parity_known = s->opinions_known = false;
 }
 
 /* Tries the stars of s->found. */

@@ -54,6 +54,9 @@
  * inequality rules some out (bits.c); by cosine, children are tried one after another, and norms of
  * parts of a page rule out pivots and children that probes were compared with in vain (norms.c).
  *
+ * By combined, a row may share enough with a pivot and its kids, and yet be similar to none,
+ * because their sentences differ: patterns of both rule such pairs out (opinions.c).
+ *
  * The caller numbers the rows, densely from 0 and below 2^30. Rows of different domains never meet.
  * The index gets signatures by row from a callback (sp_stars_options); each must stay valid until
  * the call of the index returns.
