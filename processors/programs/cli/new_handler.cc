@@ -18,6 +18,14 @@ static void out_of_memory()
     sp_mem_out(0);
 }
 
+void sp_cli_no_threads(void)
+{
+    std::fputs("samepage: no more threads can be started: raise the limits on threads and memory "
+               "(ulimit -u, ulimit -v, pids.max of the container)\n",
+               stderr);
+    _exit(SP_EXIT_FAILED);
+}
+
 /* RocksDB starts threads when it likes and cannot report that there are no more. Anything else is a
  * bug, and ends as one. */
 [[noreturn]] static void end()
@@ -27,12 +35,8 @@ static void out_of_memory()
         if (failure)
             std::rethrow_exception(failure);
     } catch (const std::system_error &error) {
-        if (error.code().value() == EAGAIN) {
-            std::fputs("samepage: no more threads can be started: raise the limits on threads and "
-                       "memory (ulimit -u, ulimit -v, pids.max of the container)\n",
-                       stderr);
-            _exit(SP_EXIT_FAILED);
-        }
+        if (error.code().value() == EAGAIN)
+            sp_cli_no_threads();
         std::fprintf(stderr, "samepage: %s\n", error.what());
     } catch (const std::exception &error) {
         std::fprintf(stderr, "samepage: %s\n", error.what());

@@ -11,6 +11,9 @@ extern "C" {
  * ends with a message and exit code 1. */
 void sp_cli_handle_new(void);
 
+/* Says that there are no more threads, and ends the process with exit code 1. */
+void sp_cli_no_threads(void) __attribute__((noreturn));
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,14 +5,17 @@
  *
  * A failure may show later, when there is room again: a thread of jemalloc's has no arena. So the
  * question is whether the address space was ever full. */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/new_handler.h"
 
 /* What was asked for in vain is not part of the peak: stacks of threads, 8 MiB, and what jemalloc
  * asks for at once. */
@@ -86,3 +89,23 @@ static void watch_faults(void)
 
 /* The loader calls these before the constructors of libraries. */
 __attribute__((section(".preinit_array"), used)) static void (*const first)(void) = watch_faults;
+
+/* librdkafka starts its threads with this, and a program's own function has precedence over the C
+ * library's. If rd_kafka_new cannot start the main thread of a handle, it waits for another one,
+ * which nobody has told to end; without the thread of a broker, it fails an assertion. It also
+ * blocks all signals in its threads, and a fault whose signal is blocked ends the process without a
+ * call of the handler. */
+__attribute__((visibility("default"))) int thrd_create(thrd_t *ret_thread, thrd_start_t run,
+                                                       void *arg)
+{
+    int (*start)(thrd_t *, thrd_start_t, void *);
+    *(void **)&start = dlsym(RTLD_NEXT, "thrd_create");
+    sigset_t faults;
+    sigemptyset(&faults);
+    sigaddset(&faults, SIGSEGV);
+    pthread_sigmask(SIG_UNBLOCK, &faults, NULL); /* the new thread inherits what is blocked */
+    int code = start(ret_thread, run, arg);
+    if (code != thrd_success)
+        sp_cli_no_threads();
+    return code;
+}
