@@ -274,6 +274,18 @@ def a_damaged_input_loses_what_is_damaged(work):
     check(work.json_lines("s")[0]["bad"] >= 1, "nothing was bad")
 
 
+def a_file_that_cannot_be_decompressed_says_how_it_can(work):
+    """Frames whose window is 256 MiB, and whose dictionary has the number 7; each has a block of 5 bytes."""
+    for name, frame, how in (("window", b"\x28\xb5\x2f\xfd\x00\x90\x29\0\0hello", "zstd -dc --long=31 FILE"),
+                             ("foreign", b"\x28\xb5\x2f\xfd\x01\x00\x07\x29\0\0hello", "zstd -dc -D DICTIONARY FILE")):
+        write(work, f"{name}.warc", crawl(13, pages=2))
+        packed = work.zstd(f"{name}.warc")
+        work.write(packed, work.read(packed) + frame)
+        for command in "archive", "run":
+            done = work.run(command, "-o", f"{command}-{name}", packed)
+            check_in(how, done.err)
+
+
 def a_damaged_archive_says_so(work):
     write(work, "crawl.warc", crawl(12))
     work.run("archive", "-q", "-o", "a", "crawl.warc")

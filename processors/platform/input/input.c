@@ -345,11 +345,7 @@ static void note_damage(struct sp_input *in, struct sp_chunk *chunk)
     struct sp_window *w = &in->window;
     if (!w->damage || w->buf.len > 0)
         return;
-    const char *why = sp_source_why(w->source);
-    sp_chunk_add_bad(chunk, w, chunk->data.len, 0, w->damage,
-                     why                         ? why
-                     : w->damage == SP_TRUNCATED ? "the compressed file ends within a member"
-                                                 : "the compressed file is damaged here");
+    sp_chunk_add_bad(chunk, w, chunk->data.len, 0, w->damage, sp_source_why(w->source));
     chunk->slices[chunk->slice_count - 1].offset = w->offset;
     w->damage = SP_OK;
     w->end = false;

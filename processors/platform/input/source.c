@@ -277,9 +277,23 @@ static bool find_member(struct sp_source *s)
     return false;
 }
 
+/* `code` is Zstandard's error, or 0. */
+static const char *why_not(enum sp_err err, ZSTD_ErrorCode code)
+{
+    if (code == ZSTD_error_dictionary_wrong)
+        return "the compressed file needs a dictionary, so it cannot be read from here on; pipe it "
+               "in: zstd -dc -D DICTIONARY FILE | samepage ... -";
+    if (code == ZSTD_error_frameParameter_windowTooLarge)
+        return "the compressed file needs a window larger than 128 MiB, so it cannot be read from "
+               "here on; pipe it in: zstd -dc --long=31 FILE | samepage ... -";
+    return err == SP_TRUNCATED ? "the compressed file ends within a member"
+                               : "the compressed file is damaged here";
+}
+
 static enum sp_err damaged(struct sp_source *s, enum sp_err err)
 {
     size_t back = s->at > OVERRUN_MAX ? s->at - OVERRUN_MAX : 0;
+    s->why = why_not(err, 0);
     s->inside = false;
     s->lost = true;
     s->at = back > s->next ? back : s->next;
@@ -327,17 +341,6 @@ static enum sp_err read_gzip(struct sp_source *s, char *to, size_t cap, size_t *
     }
 }
 
-static const char *why_not(ZSTD_ErrorCode code)
-{
-    if (code == ZSTD_error_dictionary_wrong)
-        return "the compressed file needs a dictionary, so it cannot be read from here on; pipe it "
-               "in: zstd -dc -D DICTIONARY FILE | samepage ... -";
-    if (code == ZSTD_error_frameParameter_windowTooLarge)
-        return "the compressed file needs a window larger than 128 MiB, so it cannot be read from "
-               "here on; pipe it in: zstd -dc --long=31 FILE | samepage ... -";
-    return NULL;
-}
-
 static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *ret_len)
 {
     for (;;) {
@@ -352,7 +355,7 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
         ZSTD_outBuffer out = {to, cap, 0};
         size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
         if (ZSTD_isError(left)) {
-            s->why = why_not(ZSTD_getErrorCode(left));
+            s->why = why_not(SP_MALFORMED, ZSTD_getErrorCode(left));
             s->inside = false; /* frames have no mark at which reading could continue */
             s->raw_end = true;
             s->at = s->len;
@@ -365,6 +368,7 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
             return SP_OK;
         if (last && s->inside) { /* no data is left in the decoder either */
             s->inside = false;
+            s->why = why_not(SP_TRUNCATED, 0);
             return SP_TRUNCATED;
         }
     }

@@ -29,8 +29,8 @@ bool sp_source_is_plain_file(const struct sp_source *s);
  * can (gzip: at the next member), and otherwise reports the end. */
 enum sp_err sp_source_read(struct sp_source *s, char *to, size_t cap, size_t *ret_len);
 
-/* After SP_MALFORMED: a sentence, a literal, if the data may be intact but cannot be decoded here;
- * otherwise NULL. */
+/* After SP_TRUNCATED and SP_MALFORMED: a sentence, a literal. Data that cannot be decoded here may
+ * be intact; the sentence then says how to read it. */
 const char *sp_source_why(const struct sp_source *s);
 
 /* Whether the bytes of the last read begin a gzip member or Zstandard frame. This is a border that

@@ -87,14 +87,14 @@ static enum sp_err bad(struct sp_records *r, enum sp_err err, const char *why, c
     return err;
 }
 
-/* The compressed data is damaged: the part of the record that was read does not count. */
+/* The compressed data cannot be read further: the part of the record that was read does not count.
+ */
 static enum sp_err damaged(struct sp_records *r, const char **ret_why)
 {
     enum sp_err err = r->damage;
     r->damage = SP_OK;
     r->at = r->window.len;
-    return bad(r, err, "the compressed data is damaged here; the records around it are lost",
-               ret_why);
+    return bad(r, err, sp_source_why(r->source), ret_why);
 }
 
 static void discard(struct sp_records *r)
