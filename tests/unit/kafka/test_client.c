@@ -1,6 +1,10 @@
 /* Handles: librdkafka's log lines arrive through the callback, and no text contains a secret. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/time.h>
+#include <threads.h>
+#include <time.h>
 
 #include "harness.h"
 #include "kafka/client.h"
@@ -23,6 +27,22 @@ static void check_redacted(const char *text, const char *expected)
     CU_ASSERT_STRING_EQUAL(copy, expected);
 }
 
+enum { HOUR_MS = 3600000, WAIT_MS = 20 };
+
+/* What was added to the system's clock. */
+static time_t set_seconds;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ret_now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+    int code = __real_clock_gettime(clock, ret_now);
+    if (clock == CLOCK_REALTIME)
+        ret_now->tv_sec += __atomic_load_n(&set_seconds, __ATOMIC_RELAXED);
+    return code;
+}
+
 /* How often somebody waited by a clock that nobody sets, and the longest of these waits. */
 static int waits;
 static long longest_ms;
@@ -41,7 +61,7 @@ int __wrap_pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mu
     __atomic_add_fetch(&waits, clock == CLOCK_MONOTONIC, __ATOMIC_RELAXED);
     if (ms > __atomic_load_n(&longest_ms, __ATOMIC_RELAXED))
         __atomic_store_n(&longest_ms, ms, __ATOMIC_RELAXED);
-    return __real_pthread_cond_clockwait(condition, mutex, clock, end);
+    return ms > HOUR_MS ? ETIMEDOUT : __real_pthread_cond_clockwait(condition, mutex, clock, end);
 }
 
 /* Otherwise the wait of a stage whose clock is set back by hours lasts for hours. */
@@ -55,8 +75,38 @@ TEST(librdkafka_waits_by_a_clock_that_nobody_sets)
     int before = __atomic_load_n(&waits, __ATOMIC_RELAXED);
     CU_ASSERT_PTR_NULL(rd_kafka_consumer_poll(handle, 20));
     CU_ASSERT_TRUE(__atomic_load_n(&waits, __ATOMIC_RELAXED) > before);
-    CU_ASSERT_TRUE(__atomic_load_n(&longest_ms, __ATOMIC_RELAXED) < 3600000);
+    CU_ASSERT_TRUE(__atomic_load_n(&longest_ms, __ATOMIC_RELAXED) < HOUR_MS);
     rd_kafka_destroy(handle);
+}
+
+TEST(a_clock_that_is_set_before_a_wait_begins_does_not_lengthen_it)
+{
+    cnd_t condition;
+    mtx_t mutex;
+    struct timespec end;
+    struct timeval now;
+    CU_ASSERT_EQUAL_FATAL(cnd_init(&condition), thrd_success);
+    CU_ASSERT_EQUAL_FATAL(mtx_init(&mutex, mtx_timed), thrd_success);
+    mtx_lock(&mutex);
+    for (int i = 0; i < 4; i++) {
+        set_seconds = i < 2 ? 0 : 100000000;
+        if (i % 2 == 0) {
+            CU_ASSERT_EQUAL(timespec_get(&end, TIME_UTC), TIME_UTC);
+        } else {
+            CU_ASSERT_EQUAL(gettimeofday(&now, NULL), 0);
+            end = (struct timespec){now.tv_sec, now.tv_usec * 1000};
+        }
+        end.tv_nsec += WAIT_MS * 1000000;
+        end.tv_sec += end.tv_nsec / 1000000000;
+        end.tv_nsec %= 1000000000;
+        set_seconds = i < 2 ? -100000000 : 0;
+        longest_ms = -1;
+        CU_ASSERT_EQUAL(cnd_timedwait(&condition, &mutex, &end), thrd_timedout);
+        CU_ASSERT_TRUE(longest_ms > 0 && longest_ms <= WAIT_MS);
+    }
+    mtx_unlock(&mutex);
+    mtx_destroy(&mutex);
+    cnd_destroy(&condition);
 }
 
 TEST(secrets_are_replaced_and_nothing_else)
