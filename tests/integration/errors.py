@@ -521,9 +521,9 @@ def an_input_without_a_record_is_said(work):
     for name, content in ("nothing.jsonl", b""), ("blank.jsonl", b"\n \n"):
         work.write(name, content)
         done = work.run("run", "-q", "-o", "out-" + name, crawl, name)
-        check_equal(done.err, f"samepage: {name}: it contains no record\n", "message")
+        check_equal(done.err, f"samepage: {name}: it contains no record of a page\n", "message")
     done = work.run("run", "-q", "-o", "out", "nothing.jsonl", crawl, "blank.jsonl")
-    check_in("samepage: nothing.jsonl: it contains no record, and neither do other inputs", done.err)
+    check_in("samepage: nothing.jsonl: it contains no record of a page, and neither do other inputs", done.err)
     args = "run", "-q", "-o", "out2", "--state", "state", crawl
     for _ in range(2):  # the second call changes nothing
         check_equal(work.run(*args).err, "", "message where all was handled before")
@@ -594,9 +594,12 @@ UNREADABLE = (
 NAMED = (
     ("crawl.parquet", b"PAR1" + bytes(64), "a Parquet file"), ("crawl.tar", None, "a tar archive"),
     ("table.csv", b"address,words\nhttp://a.example/,one\n",
-     'a table without a column "content": its first line is address,words; give --text-field NAME for the text, and '
-     "--id-field NAME for the ids"),
-    ("table", b"id\tbody\n1\tone\n", 'a table without a column "content": its first line is id\tbody'),
+     'a table without a column "content": its first line, which should name the columns, is address,words; give '
+     "--text-field NAME for the text, and --id-field NAME for the ids"),
+    ("table", b"id\tbody\n1\tone\n",
+     'a table without a column "content": its first line, which should name the columns, is id\tbody'),
+    ("sitemap.xml", b'<?xml version="1.0"?>\n<urlset><url><loc>http://a/</loc></url></urlset>\n', "XML, but not the dump of"),
+    ("wide.csv", "url,content\nhttp://a.example/,one\n".encode("utf-16"), "UTF-16; convert it: iconv"),
 )
 
 
@@ -629,7 +632,14 @@ def every_command_says_why_nothing_could_be_read(work):
         code = 1 if command in ("audit", "train") else 0  # these commands need a broker
         done = work.run(command, "-q", *options, "nothing.jsonl", code=code)
         check_in("audit" == command and "no document" or "train" == command and "none of 0 records" or
-                 "samepage: nothing.jsonl: it contains no record", done.err)
+                 "samepage: nothing.jsonl: it contains no record of a page", done.err)
+
+
+def dedup_suggests_a_field_for_texts_without_ids(work):
+    work.write("link.jsonl", b'{"link":"http://a.example/","body":"a page"}\n')
+    done = work.run("dedup", "-q", "--kept", "kept", "link.jsonl", code=1)
+    check_in('1: the page has no "content"; it has "body", which may be what is meant: rename it, or give '
+             "--text-field body", done.err)
 
 
 def a_page_without_content_is_a_dead_letter_that_names_the_field(work):

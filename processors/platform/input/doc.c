@@ -25,7 +25,8 @@ const char *sp_page_record_lacks_content(const struct sp_page_record *page)
     if (page->content.data)
         return NULL;
     return page->content_like ? page->content_like
-                              : "the page has no \"content\": that is the field of its text";
+                              : "the page has no \"content\": that is the field of its text; "
+                                "--text-field NAME names another";
 }
 
 /* Reads a time zone ("+02:00", "-0530", "Z" or nothing) as minutes; false if the text has another

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "input/folder.h"
+#include "input/foreign.h"
 #include "input/json.h"
 #include "input/parser.h"
 
@@ -35,28 +36,6 @@ void sp_input_options_default(struct sp_input_options *ret_options)
 enum { HEAD_BYTES = 16, TAR_MAGIC_AT = 257, TAR_MAGIC_BYTES = 5 };
 
 /* ---- files ---- */
-
-/* Formats that people are likely to try and that are not read, with advice. */
-static const char *foreign_format(struct sp_view head)
-{
-    static const struct {
-        const char *magic;
-        size_t len;
-        const char *text;
-    } formats[] = {
-        {"\x04\x22\x4d\x18", 4, "compressed with LZ4; decompress it, or use gzip or Zstandard"},
-        {"\xfd"
-         "7zXZ",
-         5, "compressed with xz; decompress it, or use gzip or Zstandard"},
-        {"BZh", 3, "compressed with bzip2; pipe it in: bzcat FILE | samepage ... -"},
-        {"PK\x03\x04", 4, "a ZIP archive; unpack it first"},
-        {"PAR1", 4, "a Parquet file; `python -m samepage` reads these (the Python package)"},
-    };
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (head.len >= formats[i].len && memcmp(head.data, formats[i].magic, formats[i].len) == 0)
-            return formats[i].text;
-    return NULL;
-}
 
 /* Whether it is a tar archive, in any of the formats since 1988. These are not read, whatever they
  * contain. */
@@ -146,11 +125,13 @@ static void close_current(struct sp_input *in);
 static enum sp_err refuse_table(const struct sp_input *in, struct sp_fault *fault)
 {
     enum { SHOWN = 200 };
-    return sp_fault_set(fault, SP_INVALID,
-                        "%s is a table without a column \"%s\": its first line is %.*s; give "
-                        "--text-field NAME for the text, and --id-field NAME for the ids",
-                        in->files[in->next_file - 1], in->options.fields.text,
-                        (int)(in->header.len < SHOWN ? in->header.len : SHOWN), in->header.data);
+    return sp_fault_set(
+        fault, SP_INVALID,
+        "%s is a table without a column \"%s\": its first line, which should name the "
+        "columns, is %.*s; give "
+        "--text-field NAME for the text, and --id-field NAME for the ids",
+        in->files[in->next_file - 1], in->options.fields.text,
+        (int)(in->header.len < SHOWN ? in->header.len : SHOWN), in->header.data);
 }
 
 /* Opens files[next_file - 1] by `open` and detects its format. */
@@ -185,15 +166,13 @@ static enum sp_err open_next(struct sp_input *in, struct sp_fault *fault)
     }
     if (err != SP_OK)
         return err;
-    if (in->header.len)
-        return refuse_table(in, fault);
     const char *foreign = in->is_tar
                               ? "a tar archive; unpack it and name its folder, or pipe its files "
                                 "in: tar -xOf FILE | samepage ... -"
-                              : foreign_format(sp_buf_view(&w->buf));
-    return foreign
-               ? sp_fault_set(fault, SP_INVALID, "%s is %s", in->files[in->next_file - 1], foreign)
-               : SP_OK;
+                              : sp_input_foreign(sp_buf_view(&w->buf));
+    if (foreign)
+        return sp_fault_set(fault, SP_INVALID, "%s is %s", in->files[in->next_file - 1], foreign);
+    return in->header.len ? refuse_table(in, fault) : SP_OK;
 }
 
 static void close_current(struct sp_input *in)

@@ -336,14 +336,14 @@ static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_recor
     const char *behind;
     if (document.current_location().get(behind) != OUT_OF_BOUNDS)
         return SP_MALFORMED; /* something follows the object */
-    if (ret_page->url.len == 0) {
-        *ret_why = lacks_url(r, ret_page);
-        return SP_NO_URL;
-    }
     if (r->content_like < CONTENTS)
         ret_page->content_like = suggestion(URLS, r->content_like);
     if (r->names[CONTENT] != "content")
         ret_page->content_like = "the page has no field of the name that --text-field gives";
+    if (ret_page->url.len == 0) {
+        *ret_why = lacks_url(r, ret_page);
+        return SP_NO_URL;
+    }
     return SP_OK;
 }
 

@@ -133,7 +133,7 @@ int sp_cli_verdict(const struct sp_config *config, const struct sp_readings *rea
     if (bad > 0 && bad == records && readings->before == 0)
         return sp_cli_failed("no record of the input could be read");
     if (readings->empty_inputs) {
-        sp_fault_set(&said, SP_OK, "%s: it contains no record%s", readings->empty_input,
+        sp_fault_set(&said, SP_OK, "%s: it contains no record of a page%s", readings->empty_input,
                      readings->empty_inputs > 1 ? ", and neither do other inputs" : "");
         fprintf(stderr, "samepage: %s\n", said.text);
     }

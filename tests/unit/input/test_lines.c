@@ -350,7 +350,14 @@ TEST(a_format_that_is_not_read_is_named)
                     7, "xz"},
                    {"\x04\x22\x4d\x18xx", 6, "LZ4"},
                    {"PK\x03\x04xxxxx", 9, "ZIP"},
-                   {"PAR1\x15\x04", 6, "Parquet"}};
+                   {"PAR1\x15\x04", 6, "Parquet"},
+                   {"%PDF-1.7\n%", 10, "pdftotext"},
+                   {"\xff\xfe{\0\"\0u\0", 8, "iconv -f UTF-16"},
+                   {"\xff\xfeu\0r\0l\0,\0x\0\n\0", 14, "iconv -f UTF-16"}, /* and a table */
+                   {"\xfe\xff\0{\0\"\0u", 8, "iconv -f UTF-16"},
+                   {"<?xml version=\"1.0\"?>\n<urlset>", 30, "not the dump of a MediaWiki"},
+                   {"{\n  \"url\": \"http://a/\"\n}\n", 26, "jq -c"},
+                   {"{ \r\n\t\"url\": \"http://a/\"}", 24, "jq -c"}};
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         struct got g = read_bytes(sp_view(foreign[i].bytes, foreign[i].len), NULL);
         CU_ASSERT_EQUAL(g.end, SP_INVALID);

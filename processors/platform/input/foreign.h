@@ -1,0 +1,11 @@
+/* Formats that are not read. Private to this folder. */
+#ifndef SP_INPUT_FOREIGN_H
+#define SP_INPUT_FOREIGN_H
+
+#include "base/bytes.h"
+
+/* What a file that begins like this is, and what to do with it: the end of a sentence, a literal.
+ * NULL: perhaps it can be read. */
+const char *sp_input_foreign(struct sp_view head);
+
+#endif
