@@ -28,9 +28,18 @@ endif()
 # The same source gives the same bytes in whatever folder it is built.
 # But debuggers and gcov look for the folder.
 if(NOT SP_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "coverage")
-  add_compile_options(-ffile-prefix-map=${CMAKE_BINARY_DIR}=build -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
+  # Also where ccache makes paths relative to the build folder: so what it has stored is what would be compiled.
+  file(RELATIVE_PATH up ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  string(REGEX REPLACE "/$" "" up "${up}")
+  if(up)
+    add_compile_options(-ffile-prefix-map=${up}=. -ffile-prefix-map=headers=build/headers
+      -ffile-prefix-map=internals=build/internals)
+  endif()
 endif()
 add_compile_options(-Wall -Wextra -fno-omit-frame-pointer)
+# A text from outside is no format, and no object depends on when it was compiled.
+add_compile_options(-Werror=format-security -Werror=date-time)
 # GCC 12 guesses the type of a function nobody declared, takes any pointer for another, and goes on.
 foreach(mistake implicit-function-declaration incompatible-pointer-types int-conversion)
   add_compile_options($<$<COMPILE_LANGUAGE:C>:-Werror=${mistake}>)

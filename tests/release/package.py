@@ -1,4 +1,6 @@
-"""What tools/release makes of the last commit: twice, in two folders, and used as a person would.
+"""What tools/release makes of the last commit: twice, in two folders, and used as a person would. The first time, the
+objects of the preset `release` are taken from ccache if they are there: they must be those that are compiled the second
+time.
 
     package.py SOURCE VERSION
 """
@@ -31,8 +33,8 @@ def call(*command, **options):
     return done.stdout
 
 
-def made(source, folder):
-    call(os.path.join(source, "tools/release"), folder)
+def made(source, folder, *options):
+    call(os.path.join(source, "tools/release"), folder, *options)
     return {name: open(os.path.join(folder, name), "rb").read() for name in sorted(os.listdir(folder))}
 
 
@@ -93,7 +95,7 @@ def main(source, version):
         print("SKIPPED: a release is made of a commit, and here is none")
         return 77
     with tempfile.TemporaryDirectory(prefix="samepage-release-") as work:
-        one, other = made(source, os.path.join(work, "one")), made(source, os.path.join(work, "other"))
+        one, other = made(source, os.path.join(work, "one"), "--cached"), made(source, os.path.join(work, "other"))
         check(sorted(one) == sorted(other) and len(one) == 4, "files:", sorted(one), sorted(other))
         for name in one:
             check(one[name] == other[name], name, "is not the same in another folder")
