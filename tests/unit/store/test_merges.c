@@ -1,8 +1,10 @@
 /* How often RocksDB writes the rows of a run's state while it merges the files. */
+#include <dirent.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "harness.h"
@@ -31,18 +33,55 @@ static bool is_set(struct sp_db *db, const char *property)
     return number > 0;
 }
 
-/* Waits for merges that the last file has caused. Otherwise a merge that begins late finds more
- * files, and how often rows are written depends on what else the machine does. RocksDB also calls a
- * merge pending where its rules then find nothing to merge; that one does not begin in 20 ms. */
+/* The state of a thread, as `ps` shows it. */
+static char state_of(const char *thread)
+{
+    char path[128], line[512] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%.32s/stat", thread);
+    FILE *f = fopen(path, "r"); /* NULL: it has just ended */
+    if (f && !fgets(line, sizeof line, f))
+        line[0] = 0;
+    if (f)
+        fclose(f);
+    const char *name_end = strrchr(line, ')');
+    return name_end ? name_end[2] : 0;
+}
+
+static bool others_sleep(void)
+{
+    char self[16];
+    bool sleep = true;
+    snprintf(self, sizeof self, "%d", (int)gettid());
+    DIR *threads = opendir("/proc/self/task");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(threads);
+    for (const struct dirent *thread; sleep && (thread = readdir(threads));)
+        if (thread->d_name[0] != '.' && strcmp(thread->d_name, self) != 0)
+            sleep = state_of(thread->d_name) == 'S';
+    closedir(threads);
+    return sleep;
+}
+
+static bool is_working(struct sp_db *db)
+{
+    return is_set(db, "rocksdb.mem-table-flush-pending") ||
+           is_set(db, "rocksdb.num-running-flushes") ||
+           is_set(db, "rocksdb.num-running-compactions");
+}
+
+/* Waits for the file of the last rows and for merges that it has caused. Otherwise a merge that
+ * begins late finds more files, and how often rows are written depends on what else the machine
+ * does. RocksDB also calls a merge pending where its rules then find nothing to merge: then its
+ * threads sleep, as they do for a moment when one hands work to another. */
 static void wait_for_merges(struct sp_db *db)
 {
-    enum { MILLISECONDS = 20 };
+    enum { TIMES = 2 };
     const struct timespec millisecond = {.tv_nsec = 1000000};
-    for (int waited = 0; waited < MILLISECONDS && is_set(db, "rocksdb.compaction-pending");
-         waited++) {
+    for (int times = 0; times < TIMES;) {
+        bool quiet = !is_working(db);
+        if (quiet && !is_set(db, "rocksdb.compaction-pending"))
+            return;
+        times = quiet && others_sleep() ? times + 1 : 0;
         nanosleep(&millisecond, NULL);
-        while (is_set(db, "rocksdb.num-running-compactions"))
-            nanosleep(&millisecond, NULL);
     }
 }
 
