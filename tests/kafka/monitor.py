@@ -16,7 +16,7 @@ import cluster
 from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
 from harness import check, free_port, until
 
-PATIENCE = 20  # checks, at most one a second: more than the hops of messages until a fetch is settled
+PATIENCE = 20  # looks, at most one a second: more than the hops of messages until a fetch is settled
 QUIET_SECONDS = 26  # more than the patience
 
 
@@ -50,6 +50,14 @@ class Monitor:
 
     def counts(self):
         return [metric(self.port, name) for name in ("missing_total", "wrong_total", "judged_total", "pages")]
+
+    def be_patient(self):
+        """Waits until whatever is wrong now has been counted."""
+        def looks():
+            return metric(self.port, "looks_total") or 0
+
+        last = until(looks, self.log) + PATIENCE + 1
+        until(lambda: looks() >= last, lambda: f"{last} looks: {looks()}, {self.counts()}, {self.log()}")
 
 
 def crawl_in_pieces(place, lines, pieces, between):
@@ -88,6 +96,7 @@ def watching(work, program):
             time.sleep(QUIET_SECONDS)
             start("compare")
         if piece == 4:
+            check(right.counts()[:2] == [0, 0], right.counts(), right.log())
             place.processes.stop("right", signal.SIGKILL)
             right.clear()
             right.start()
@@ -101,7 +110,7 @@ def watching(work, program):
         place.settle(want)
         check_same(decided(place.all()), want, "the stages and `samepage run`")
         until(lambda: (metric(strict.port, "missing_total") or 0) > 0, lambda: f"an alarm: {strict.counts()}")
-        time.sleep(QUIET_SECONDS)
+        right.be_patient()
         missing, wrong, judged, pages = right.counts()
         check((missing, wrong) == (0, 0), right.counts(), right.log())
         check(judged > 50 and pages > 200, right.counts())

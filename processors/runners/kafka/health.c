@@ -124,6 +124,8 @@ static const struct metric audit_metrics[] = {
     {"audit_pages", "gauge", FIELD(audit_pages), 1, "Pages that are watched."},
     {"audit_late_seconds", "gauge", FIELD(audit_late_ms), 1e-3,
      "The longest time for which a status was wrong, in crawl time."},
+    {"audit_looks_total", "counter", FIELD(audit_looks), 1,
+     "Looks at the watched pages; stays while the tiers have not handled what was there before."},
 };
 
 /* Additional metrics of the contain stage. */

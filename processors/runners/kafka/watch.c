@@ -318,6 +318,7 @@ static enum sp_err lap(struct watch *w)
         err = read_to_end(w, &w->statuses, on_status);
     if (err == SP_OK && passed[0] && passed[1] && !ends(w)) {
         sp_shadow_judge(w->shadow, false);
+        __atomic_add_fetch(&w->options->metrics->audit_looks, 1, __ATOMIC_RELAXED);
         w->remade = false;
         err = mark(w);
     }
@@ -370,8 +371,7 @@ static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topi
                          w->fault);
 }
 
-/* Reads the ends of the statuses first, so that no later status is about a fetch that was skipped.
- */
+/* Reads the ends of the statuses first: no later status is about a fetch that was skipped. */
 static enum sp_err open_all(struct watch *w)
 {
     struct sp_shadow_options audit = w->options->audit;

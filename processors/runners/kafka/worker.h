@@ -167,6 +167,7 @@ struct sp_worker_metrics {
     uint64_t audit_judged;
     uint64_t audit_pages;
     uint64_t audit_late_ms;
+    uint64_t audit_looks;
     int64_t last_poll_ms; /* by the monotonic clock */
 };
 
