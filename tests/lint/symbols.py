@@ -17,8 +17,8 @@ CIRCLES = {"group"}
 TWICE = set()
 ALONE = {"sp_milestone_percents"}
 
-# Our prefixes, those of the compiler and of C++, and a function that takes the place of the C library's.
-GOOD = re.compile(r"(sp|samepage)_|_[_A-Z]|DW\.ref\.|cnd_timedwait$")
+# Our prefixes, those of the compiler and of C++, and functions that take the place of the C library's.
+GOOD = re.compile(r"(sp|samepage)_|_[_A-Z]|DW\.ref\.|(cnd_timedwait|timespec_get|gettimeofday)$")
 
 
 def objects_of(library):
