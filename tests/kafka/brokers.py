@@ -158,6 +158,8 @@ def groups(place):
         place.ingest(crawl="rest")
         place.settled(place.expected(), "groups that were deleted and `samepage run`")
         alive(place)
+    for stage in ("group", "compare"):
+        check_in("the consumer group has no offset, but the state has handled all before offset", log(place, stage))
 
 
 def disk(place):

@@ -113,6 +113,7 @@ def reset(place):
         until(lambda: all("partitions assigned" in place.log(stage) for stage in cluster.STAGES), "a restart")
     for stage in cluster.STAGES:
         check("was set to" not in place.log(stage), stage, "takes its own offsets for another's:", place.log(stage))
+        check("has no offset" not in place.log(stage), stage, "misses its own offsets:", place.log(stage))
     moved = {"signature": ("pages", "0"), "group": ("tier1", "1"), "compare": ("tier2", "1000000")}
     for stage, (topic, offset) in moved.items():
         until(lambda: place.try_reset(topic, stage, offset), f"a group {stage} without members")

@@ -141,6 +141,19 @@ static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t,
                                                        : SP_OK;
 }
 
+/* A transaction commits the marker and the offset together. A broker that deletes a topic deletes
+ * the offsets of its partitions, and a new topic of that name may have messages beyond ours. */
+static void say_forgotten(struct sp_worker *w, const rd_kafka_topic_partition_t *p, int64_t next)
+{
+    if (next > 0)
+        sp_worker_say(w, "warning",
+                      "%s [%d]: the consumer group has no offset, but the state has handled all "
+                      "before offset %" PRId64 " and goes on there. If the topic was deleted and "
+                      "recreated, messages are lost: create topics with another topics.prefix, and "
+                      "publish the pages again",
+                      p->topic, (int)p->partition, next);
+}
+
 /* The marker of the changelog says where a stage with state goes on, and the offsets of the group
  * only repeat it. An operator who has reset them expects something else. */
 static void say_reset(struct sp_worker *w, const struct committed *c)
@@ -148,9 +161,12 @@ static void say_reset(struct sp_worker *w, const struct committed *c)
     for (int i = 0; i < c->list->cnt && c->code == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
         const rd_kafka_topic_partition_t *p = &c->list->elems[i];
         const struct sp_task *t = w->tasks[p->partition];
-        if (p->err != RD_KAFKA_RESP_ERR_NO_ERROR || p->offset < 0 || t->input_next < 0 ||
-            p->offset == t->input_next)
+        if (p->err != RD_KAFKA_RESP_ERR_NO_ERROR || t->input_next < 0 || p->offset == t->input_next)
             continue;
+        if (p->offset < 0) {
+            say_forgotten(w, p, t->input_next);
+            continue;
+        }
         sp_worker_say(w, "warning",
                       "%s [%d]: the consumer group's offset was set to %" PRId64
                       " by somebody else; it is ignored, because the state has handled all before "
