@@ -3,9 +3,11 @@
 #include "kafka/client.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/huge.h"
 #include "kafka/monotonic.h"
@@ -411,6 +413,35 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
         rd_kafka_poll_set_consumer(handle);
     *ret_handle = handle;
     return SP_OK;
+}
+
+static void *destroy(void *handle)
+{
+    rd_kafka_destroy(handle);
+    return NULL;
+}
+
+/* rd_kafka_destroy waits for the handle's threads. If the topic of a consumer was recreated with
+ * fewer partitions, they do not end (librdkafka 2.0), and a stage did not leave when it was told
+ * to. What is left of such a handle only sleeps. */
+void sp_kafka_close(rd_kafka_t *handle)
+{
+    enum { PATIENCE_SECONDS = 10 };
+    pthread_t thread;
+    struct timespec end;
+    if (!handle)
+        return;
+    if (pthread_create(&thread, NULL, destroy, handle) != 0) {
+        rd_kafka_destroy(handle);
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += PATIENCE_SECONDS;
+    if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &end) == 0)
+        return;
+    pthread_detach(thread);
+    if (logging)
+        on_log(NULL, 4, "CLOSE", "a handle does not end, and is left behind");
 }
 
 bool sp_kafka_is_forbidden(rd_kafka_resp_err_t code)

@@ -62,6 +62,10 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
                           const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
                           void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault);
 
+/* Like rd_kafka_destroy, but waits for 10 s at most: then it logs that the handle is left behind,
+ * with its threads. NULL is allowed. */
+void sp_kafka_close(rd_kafka_t *handle);
+
 /* Says why no broker replies: none is reachable, or they refuse us (TLS, user, password). Returns
  * SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
 enum sp_err sp_kafka_no_reply(rd_kafka_t *handle, struct sp_fault *fault);

@@ -46,8 +46,7 @@ enum sp_err sp_copies_open(struct sp_copies *c, const struct sp_kafka_options *o
 
 void sp_copies_close(struct sp_copies *c)
 {
-    if (c->handle)
-        rd_kafka_destroy(c->handle);
+    sp_kafka_close(c->handle);
     c->handle = NULL;
 }
 

@@ -120,7 +120,6 @@ void sp_lag_stop(struct sp_lag *lag)
     if (lag->running)
         pthread_join(lag->thread, NULL);
     for (int i = 0; i < 2; i++)
-        if (lag->tiers[i].handle)
-            rd_kafka_destroy(lag->tiers[i].handle);
+        sp_kafka_close(lag->tiers[i].handle);
     sp_free(lag);
 }

@@ -301,7 +301,7 @@ void sp_replica_stop(struct sp_replica *r)
     }
     if (r->reader) {
         rd_kafka_consumer_close(r->reader);
-        rd_kafka_destroy(r->reader);
+        sp_kafka_close(r->reader);
     }
     sp_db_close(r->db);
     for (uint32_t i = 0; i < r->options.partitions; i++)

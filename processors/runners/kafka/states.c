@@ -267,8 +267,7 @@ void sp_states_free(struct sp_states *s)
     if (!s)
         return;
     for (size_t i = 0; i < LANES_MOST; i++)
-        if (s->lanes[i].reader)
-            rd_kafka_destroy(s->lanes[i].reader);
+        sp_kafka_close(s->lanes[i].reader);
     sp_service_done(&s->waiting);
     pthread_mutex_destroy(&s->opening);
     sp_free(s);

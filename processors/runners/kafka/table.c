@@ -183,7 +183,7 @@ enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_
         sp_free(r.unseen);
     }
     rd_kafka_consumer_close(reader);
-    rd_kafka_destroy(reader);
+    sp_kafka_close(reader);
     return err;
 }
 
@@ -307,7 +307,7 @@ static enum sp_err send_all(const struct sp_kafka_options *options, struct writi
         err = sp_kafka_no_reply(w->producer, fault);
     else if (w->failed != RD_KAFKA_RESP_ERR_NO_ERROR)
         err = sp_fault_set(fault, SP_BUSY, "%s: %s", w->topic, rd_kafka_err2str(w->failed));
-    rd_kafka_destroy(w->producer);
+    sp_kafka_close(w->producer);
     return err;
 }
 

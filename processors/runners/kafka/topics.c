@@ -120,7 +120,7 @@ enum sp_err sp_topics_create(const struct sp_kafka_options *o, const struct sp_t
     for (int t = 0; t < SP_TOPICS; t++)
         if (topics[t])
             rd_kafka_NewTopic_destroy(topics[t]);
-    rd_kafka_destroy(handle);
+    sp_kafka_close(handle);
     return err;
 }
 
@@ -213,7 +213,7 @@ enum sp_err sp_topics_check(const struct sp_kafka_options *o, const struct sp_to
     const rd_kafka_metadata_t *metadata = NULL;
     enum sp_err err = sp_kafka_open(o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, fault);
     if (err == SP_OK && (err = sp_kafka_reach(o, handle, fault)) != SP_OK)
-        rd_kafka_destroy(handle);
+        sp_kafka_close(handle);
     if (err != SP_OK)
         return err;
     *ret_wrong = 0;
@@ -231,6 +231,6 @@ enum sp_err sp_topics_check(const struct sp_kafka_options *o, const struct sp_to
     }
     if (metadata)
         rd_kafka_metadata_destroy(metadata);
-    rd_kafka_destroy(handle);
+    sp_kafka_close(handle);
     return err;
 }

@@ -429,8 +429,7 @@ static void close_all(struct watch *w)
     w->shadow = NULL;
     for (int i = 0; i < 2; i++) {
         sp_free(w->tiers[i].mark);
-        if (w->tiers[i].group)
-            rd_kafka_destroy(w->tiers[i].group);
+        sp_kafka_close(w->tiers[i].group);
         w->tiers[i] = (struct tier){0};
     }
     sp_copies_close(&w->copies);
@@ -439,11 +438,10 @@ static void close_all(struct watch *w)
     w->queue = NULL;
     if (w->reader) {
         rd_kafka_consumer_close(w->reader);
-        rd_kafka_destroy(w->reader);
+        sp_kafka_close(w->reader);
         w->reader = NULL;
     }
-    if (w->watcher)
-        rd_kafka_destroy(w->watcher);
+    sp_kafka_close(w->watcher);
     w->watcher = NULL;
     close_reading(w, &w->fetches);
     close_reading(w, &w->statuses);

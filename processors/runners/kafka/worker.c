@@ -399,8 +399,7 @@ static enum sp_err open_round(struct sp_worker *w)
 
 static void close_handle(rd_kafka_t **handle)
 {
-    if (*handle)
-        rd_kafka_destroy(*handle);
+    sp_kafka_close(*handle);
     *handle = NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/time.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "kafka/client.h"
@@ -107,6 +108,59 @@ TEST(a_clock_that_is_set_before_a_wait_begins_does_not_lengthen_it)
     mtx_unlock(&mutex);
     mtx_destroy(&mutex);
     cnd_destroy(&condition);
+}
+
+/* ---- closing */
+
+void __real_rd_kafka_destroy(rd_kafka_t *handle);
+void __wrap_rd_kafka_destroy(rd_kafka_t *handle);
+int __real_pthread_clockjoin_np(pthread_t thread, void **ret_value, clockid_t clock,
+                                const struct timespec *end);
+int __wrap_pthread_clockjoin_np(pthread_t thread, void **ret_value, clockid_t clock,
+                                const struct timespec *end);
+
+static bool hangs; /* handles do not end */
+static long joined_s;
+static int left_behind;
+
+void __wrap_rd_kafka_destroy(rd_kafka_t *handle)
+{
+    while (__atomic_load_n(&hangs, __ATOMIC_ACQUIRE))
+        usleep(1000);
+    __real_rd_kafka_destroy(handle);
+}
+
+int __wrap_pthread_clockjoin_np(pthread_t thread, void **ret_value, clockid_t clock,
+                                const struct timespec *end)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    joined_s = end->tv_sec - now.tv_sec;
+    return hangs ? ETIMEDOUT : __real_pthread_clockjoin_np(thread, ret_value, clock, end);
+}
+
+static void look_for_left_behind(const char *level, const char *text)
+{
+    left_behind += strcmp(level, "warning") == 0 && strstr(text, "is left behind");
+}
+
+TEST(a_handle_that_does_not_end_is_left_behind)
+{
+    struct sp_kafka_options o = {.prefix = "", .instance = "0", .log = look_for_left_behind};
+    rd_kafka_t *handles[2];
+    struct sp_fault fault;
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL_FATAL(
+            sp_kafka_open(&o, SP_KAFKA_WATCHER, NULL, NULL, NULL, &handles[i], &fault), SP_OK);
+    sp_kafka_close(NULL);
+    sp_kafka_close(handles[0]);
+    CU_ASSERT_EQUAL(left_behind, 0);
+    __atomic_store_n(&hangs, true, __ATOMIC_RELEASE);
+    sp_kafka_close(handles[1]);
+    CU_ASSERT(joined_s > 0 && joined_s <= 10);
+    CU_ASSERT_EQUAL(left_behind, 1);
+    __atomic_store_n(&hangs, false, __ATOMIC_RELEASE);
+    rd_kafka_wait_destroyed(5000);
 }
 
 TEST(secrets_are_replaced_and_nothing_else)

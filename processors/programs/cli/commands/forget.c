@@ -222,7 +222,7 @@ static int forget_on_kafka(const struct arguments *a, const struct sp_config *co
     err = sp_kafka_reach(&kafka, s.producer, &fault);
     if (err == SP_OK)
         err = send_all(a, &s, &fault);
-    rd_kafka_destroy(s.producer);
+    sp_kafka_close(s.producer);
     if (err != SP_OK)
         return sp_cli_failed("%s", fault.text);
     if (!a->quiet)

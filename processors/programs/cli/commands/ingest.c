@@ -258,7 +258,7 @@ static int ingest(const struct sp_config *config, const char *payloads, const ch
     if (err == SP_OK)
         err = deliver_rest(&in, &fault);
     sp_progress_end(&progress);
-    rd_kafka_destroy(in.producer);
+    sp_kafka_close(in.producer);
     sp_buf_done(&in.url);
     if (err == SP_OK)
         say(&in);

@@ -282,9 +282,9 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
         code = follow(&l, client);
     samepage_status_close(client);
     if (l.reader)
-        rd_kafka_destroy(l.reader);
+        sp_kafka_close(l.reader);
     if (l.watcher)
-        rd_kafka_destroy(l.watcher);
+        sp_kafka_close(l.watcher);
     sp_buf_done(&l.text);
     sp_buf_done(&l.line);
     return code;
