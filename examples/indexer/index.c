@@ -53,6 +53,22 @@ static const char *const texts[STATEMENTS] = {
                        " (SELECT 1 FROM body WHERE body.rowid = page.id)",
 };
 
+enum { PATIENCE_MS = 10000 };
+
+/* SQLite does not wait where another process changes the journal mode at that moment: of an indexer
+ * and a query that open a new index at once, one was refused. */
+static bool make_schema(sqlite3 *db)
+{
+    enum { STEP_MS = 20 };
+    int code = SQLITE_BUSY;
+    for (int ms = 0; code == SQLITE_BUSY && ms < PATIENCE_MS; ms += STEP_MS) {
+        code = sqlite3_exec(db, schema, NULL, NULL, NULL);
+        if (code == SQLITE_BUSY)
+            sqlite3_sleep(STEP_MS);
+    }
+    return code == SQLITE_OK;
+}
+
 struct index *index_open(const char *file, char *error, size_t size)
 {
     struct index *index = calloc(1, sizeof *index);
@@ -62,8 +78,8 @@ struct index *index_open(const char *file, char *error, size_t size)
     }
     bool good = sqlite3_open(file, &index->db) == SQLITE_OK;
     if (good) {
-        sqlite3_busy_timeout(index->db, 10000);
-        good = sqlite3_exec(index->db, schema, NULL, NULL, NULL) == SQLITE_OK;
+        sqlite3_busy_timeout(index->db, PATIENCE_MS);
+        good = make_schema(index->db);
     }
     for (int i = 0; i < STATEMENTS && good; i++)
         good =

@@ -141,8 +141,9 @@ def check_index(place, index_program, events):
                 all(events[url][10] == container for url, container in now.items()))
 
     command = [index_program, "run", "--broker", place.address, "--prefix", place.prefix, "--index", index]
-    with place.processes.during("indexer", command, place.path("indexer.log")):
-        until(is_right, lambda: f"parts and their containers in the index: {shown()}", pause=1)
+    with place.processes.during("indexer", command, place.path("indexer.log")) as indexer:
+        until(lambda: indexer.poll() is not None or is_right(),
+              lambda: f"parts and their containers in the index: {shown()}", pause=1)
 
 
 def run(work, program, index_program):
