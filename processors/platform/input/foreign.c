@@ -11,7 +11,7 @@
 static bool is_spread(struct sp_view head)
 {
     size_t at = 1;
-    while (at < head.len && strchr(" \t\r\n", head.data[at]))
+    while (at < head.len && head.data[at] && strchr(" \t\r\n", head.data[at]))
         at++;
     return head.len > 0 && head.data[0] == '{' && at < head.len && head.data[at] == '"' &&
            memchr(head.data, '\n', at);

@@ -7,7 +7,6 @@
 struct compare_stage {
     struct sp_sender sender;
     struct sp_compare_stage *compare;
-    const struct sp_maps *maps;
     struct sp_aside aside;
 };
 
@@ -20,10 +19,9 @@ static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store 
     s->sender.worker = w;
     s->sender.maps = &o->compare.maps;
     s->compare = sp_compare_stage_new(&o->compare, store, &outbox);
-    s->maps = &o->compare.maps;
     *ret_stage = s;
     enum sp_err err = sp_compare_stage_load(s->compare);
-    return err == SP_OK ? sp_aside_load(&s->aside, store, s->maps) : err;
+    return err == SP_OK ? sp_aside_load(&s->aside, store, s->sender.maps) : err;
 }
 
 static enum sp_err compare_handle(void *stage, struct sp_message *m)
@@ -62,7 +60,7 @@ static enum sp_err compare_step(void *stage, struct sp_view key, struct sp_view 
     *ret_why = "not a message of tier 2, or for a cell that the map does not have";
     enum sp_err err = sp_message_decode(value, &m);
     if (err == SP_OK && (sp_message_tier(m) != SP_TIER_2 ||
-                         sp_maps_standing(s->maps, sp_message_cell(m)) == SP_CELL_NONE))
+                         sp_maps_standing(s->sender.maps, sp_message_cell(m)) == SP_CELL_NONE))
         err = SP_MALFORMED;
     if (err != SP_OK) {
         sp_message_free(m);

@@ -281,10 +281,8 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
     if (asked->follow && code == SP_EXIT_DONE)
         code = follow(&l, client);
     samepage_status_close(client);
-    if (l.reader)
-        sp_kafka_close(l.reader);
-    if (l.watcher)
-        sp_kafka_close(l.watcher);
+    sp_kafka_close(l.reader);
+    sp_kafka_close(l.watcher);
     sp_buf_done(&l.text);
     sp_buf_done(&l.line);
     return code;
