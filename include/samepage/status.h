@@ -15,10 +15,11 @@
  *     }
  *     samepage_status_close(client);
  *
- * Events of one URL arrive in the order in which they were written; the latest one is the status.
- * Events of different URLs arrive in any order. Only committed events are returned. After a crash,
- * or when members join or leave the consumer group, events since the last commit are delivered
- * again, so applying an event must be idempotent.
+ * Events of one page arrive in the order in which they were written; the latest one is the status.
+ * Texts spell a page as its crawler did; if that spells a page in several ways, key your data by
+ * samepage_url_canonical (page.h). Events of different pages arrive in any order. Only committed
+ * events are returned. After a crash, or when members join or leave the consumer group, events
+ * since the last commit are delivered again, so applying an event must be idempotent.
  *
  * SAMEPAGE_REMADE says that the topic was deleted and recreated, so you may keep data about
  * pages that it does not have: drop your data, and read the topic from its beginning (with a new
@@ -75,7 +76,7 @@ enum samepage_rule {
 /* One status event. schemas/status.avsc describes each field. Texts are UTF-8, terminated by NUL,
  * and belong to the client. */
 struct samepage_status_event {
-    const char *url;             /* the page, as the crawler spelled it */
+    const char *url;             /* the page, as its last fetch spelled it */
     int64_t version_ms;          /* the fetch that the event is about: its time, or a counter */
     enum samepage_status status; /* the verdict */
     const char *winner_url;      /* the page that represents a loser; otherwise NULL */

@@ -45,6 +45,19 @@ def rules_of_a_state_are_listed(work):
     work.run("rules", "--state", "nowhere", code=1)
 
 
+def another_spelling_of_a_winner_is_no_evidence(work):
+    visitors_crawl(work)
+    before = [r for r in map(json.loads, work.run("rules", "--state", "state").out.splitlines())]
+    lines = [{**line, "url": line["url"].replace("http://a.", "HTTP://A."), "fetch_time_ms": 1800000000000}
+             for line in work.json_lines("crawl.jsonl")]
+    work.write("again.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    work.run("run", "-q", "--state", "state", "-o", "again.out", "again.jsonl")
+    after = [json.loads(line) for line in work.run("rules", "--state", "state").out.splitlines()]
+    counts = [[(r["name"], r["support"], r["against"]) for r in rules if r["host"] == "a.example"]
+              for rules in (before, after)]
+    check_equal(*counts, "support and against")
+
+
 def get(port, path, **arguments):
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}?{urllib.parse.urlencode(arguments)}") as response:

@@ -78,6 +78,47 @@ def a_rule_alone_is_no_event(work):
     check_equal(latest(work.read("last"))[b]["rule"], "short", "as its group last told it")
 
 
+def last_events(work, *fetches):
+    """The last event of each page, by canonical URL."""
+    lines = [json.dumps({"fetch_time_ms": 1700000000000 + 1000 * n, **fetch}) for n, fetch in enumerate(fetches)]
+    work.write("crawl.jsonl", "\n".join(lines) + "\n")
+    out = work.run("run", "-q", "--verify", "--groups", "groups", "crawl.jsonl").out
+    return {event["url"].lower().split("#")[0].replace(":80/", "/"): event
+            for event in map(json.loads, out.splitlines())}
+
+
+def a_304_keeps_the_popularity_that_it_does_not_give(work):
+    a, b = "http://a.example/", "http://b.example/"
+    pages = [{"url": a, "popularity": 5, "content": TEXT}, {"url": b, "popularity": 2, "content": TEXT}]
+    for given, winner in ({}, a), ({"popularity": 0}, a), ({"popularity": None}, a), ({"popularity": 1}, b):
+        last = last_events(work, *pages, {"url": a, "http_status": 304, **given})
+        check_equal(last[winner]["status"], "winner", given)
+        check_equal(last[a]["version_ms"], 1700000002000, "the time")
+
+
+def another_spelling_of_a_winner_changes_nothing(work):
+    """An unchanged fetch under another spelling: the page ranks as before, and a loser's event names it as it was."""
+    a, b, c = "http://a.example/a", "http://b.example/b", "http://c.example/c"
+    pages = [{"url": a, "content": TEXT, "popularity": 1}, {"url": b, "content": TEXT},
+             {"url": c, "content": TEXT + " more"}]
+    for spelling in a + "#part", a + "#/?q=1", "HTTP://A.example:80/a":
+        for more in [], pages[1:], [{"url": c, "content": TEXT + " another"}]:
+            last = last_events(work, *pages, {"url": spelling, "content": TEXT, "popularity": 1}, *more)
+            check_equal({e["status"] for u, e in last.items() if u != a}, {"loser"}, spelling)
+            check_equal((last[a]["url"], last[a]["status"]), (spelling, "winner"), spelling)
+            listed = {m["url"]: m["rule"] for g in work.json_lines("groups") for m in g["members"]}
+            check_equal(set(listed.values()), {None, "popularity"}, f"the rules in {listed}")
+            check_equal([url for url, rule in listed.items() if rule is None], [spelling], "the winner")
+            if more and more[0]["content"].endswith("another"):
+                check_equal(last[c]["winner_url"], spelling, "in a later event")
+            check_equal(last[b]["winner_url"], a, "in an earlier event")
+
+
+def a_fragment_does_not_rank_a_page(work):
+    a, b = "http://a.example/#/?q=1", "http://b.example/b"
+    check_equal(rules(work, [(a, 1), (b, 1)]), {a: None, b: "short"}, "its URL is http://a.example/")
+
+
 def a_market_prefers_its_hosts(work):
     com, uk, de = "http://a.com/", "http://www.a.uk/longer", "http://www.a.de/longer"
     pages = [(com, 9), (uk, 1), (de, 2)]

@@ -16,7 +16,8 @@
 #include "page/signature.h"
 #include "relation/relation.h"
 
-/* Ranks a URL; popularity comes from the crawl. */
+/* Ranks a canonical URL, so that another spelling ranks a page no differently; popularity comes
+ * from the crawl. */
 struct sp_rank sp_rank_of(struct sp_view url, double popularity);
 
 /* Rounds a popularity so that popularities which are "about the same" (section 5) become equal.

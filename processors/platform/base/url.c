@@ -183,6 +183,15 @@ static void put_without_dots(struct sp_buf *out, struct sp_view path)
     }
 }
 
+enum sp_err sp_url_page(struct sp_view url, struct sp_buf *canonical, struct sp_id *ret_page)
+{
+    sp_buf_reset(canonical);
+    enum sp_err err = sp_url_canonical(url, canonical);
+    if (err == SP_OK)
+        *ret_page = sp_hash128(canonical->data, canonical->len);
+    return err;
+}
+
 static void put_merged_path(struct sp_buf *out, const struct parts *base, struct sp_view path)
 {
     struct sp_buf merged = {0};

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/hash.h"
 
 enum { SP_URL_MAX_BYTES = 8192 };
 
@@ -20,6 +21,10 @@ enum { SP_URL_MAX_BYTES = 8192 };
  * URL, keeps its ID (up to a fragment). SP_NO_URL: no scheme, no host, a space or control
  * character, or more than SP_URL_MAX_BYTES; nothing is then appended. */
 enum sp_err sp_url_canonical(struct sp_view url, struct sp_buf *out);
+
+/* The id of the page at a URL: the hash of its canonical form, which is left in `canonical`. Fails
+ * as sp_url_canonical does; *ret_page is then unchanged. */
+enum sp_err sp_url_page(struct sp_view url, struct sp_buf *canonical, struct sp_id *ret_page);
 
 /* The host of a canonical URL, with the port unless it is the scheme's default; a part of
  * `canonical`. Empty for doc:ID. */

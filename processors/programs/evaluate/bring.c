@@ -33,11 +33,15 @@ struct feeding {
     struct known *pages;
     struct sp_map numbers;
     size_t page_count;
+    struct sp_buf url; /* scratch */
 };
 
-static uint32_t number_of(const struct feeding *f, const char *url)
+static uint32_t number_of(struct feeding *f, const char *url)
 {
-    const struct known *k = url ? sp_map_get(&f->numbers, sp_hash128(url, strlen(url))) : NULL;
+    struct sp_id page;
+    const struct known *k = NULL;
+    if (url && sp_url_page(sp_view_str(url), &f->url, &page) == SP_OK)
+        k = sp_map_get(&f->numbers, page);
     return k ? k->number : SP_NO_PAGE;
 }
 
@@ -203,6 +207,7 @@ enum sp_err sp_bring(const struct sp_evaluate_options *o, const struct sp_trace 
     if (err == SP_OK)
         count_documents(ret_brought, t, &f);
     sp_map_done(&f.numbers);
+    sp_buf_done(&f.url);
     sp_free(f.pages);
     return err;
 }

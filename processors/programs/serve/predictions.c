@@ -5,6 +5,7 @@
 
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "base/url.h"
 #include "serve/serve.h"
 
 struct fetched {
@@ -18,6 +19,7 @@ struct pages {
     size_t count;
     size_t cap;
     struct sp_buf texts;
+    struct sp_buf url; /* scratch */
 };
 
 static void note(void *arg, const struct sp_page_view *v)
@@ -26,11 +28,16 @@ static void note(void *arg, const struct sp_page_view *v)
     bool copy = v->status == SP_STATUS_LOSER && v->reason != SP_REASON_REDIRECT && v->winner_url;
     if (!copy && v->status != SP_STATUS_UNIQUE && v->status != SP_STATUS_WINNER)
         return;
-    const char *winner = copy ? v->winner_url : v->url;
+    struct sp_id winner = v->page;
+    if (copy && sp_url_page(sp_view_str(v->winner_url), &p->url, &winner) != SP_OK)
+        return;
+    sp_buf_reset(&p->url);
+    if (sp_url_canonical(sp_view_str(v->url), &p->url) != SP_OK)
+        return;
     sp_grow(&p->items, &p->cap, p->count + 1);
-    p->items[p->count++] =
-        (struct fetched){v->version, p->texts.len, sp_hash128(winner, strlen(winner))};
-    sp_buf_put(&p->texts, v->url, strlen(v->url) + 1);
+    p->items[p->count++] = (struct fetched){v->version, p->texts.len, winner};
+    sp_buf_put_view(&p->texts, sp_buf_view(&p->url));
+    sp_buf_put_u8(&p->texts, 0);
 }
 
 static int by_version(const void *a, const void *b, void *texts)
@@ -56,6 +63,7 @@ enum sp_err sp_predictions_learn(struct sp_state_reader *r, struct sp_predictor 
     }
     sp_free(p.items);
     sp_buf_done(&p.texts);
+    sp_buf_done(&p.url);
     return err;
 }
 

@@ -252,11 +252,7 @@ uint64_t sp_state_seen(const struct sp_state_reader *r)
 
 enum sp_err sp_state_page_id(struct sp_state_reader *r, struct sp_view url, struct sp_id *ret_page)
 {
-    sp_buf_reset(&r->url);
-    enum sp_err err = sp_url_canonical(url, &r->url);
-    if (err == SP_OK)
-        *ret_page = sp_hash128(r->url.data, r->url.len);
-    return err;
+    return sp_url_page(url, &r->url, ret_page);
 }
 
 static struct sp_store *home(struct sp_state_reader *r, struct sp_id page)

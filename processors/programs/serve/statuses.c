@@ -55,10 +55,9 @@ static struct sp_id group_key(struct sp_group_id id)
 
 static struct sp_id page_id(struct sp_statuses *s, const char *url)
 {
-    sp_buf_reset(&s->url);
-    if (sp_url_canonical(sp_view_str(url), &s->url) != SP_OK)
-        return (struct sp_id){0, 0};
-    return sp_hash128(s->url.data, s->url.len);
+    struct sp_id page = {0, 0};
+    sp_url_page(sp_view_str(url), &s->url, &page);
+    return page;
 }
 
 static struct sp_id losers_key(struct sp_id winner)

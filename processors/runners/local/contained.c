@@ -131,7 +131,7 @@ static void weigh(struct check *x, const struct sp_contained_page *page, uint32_
         return;
     if (share > x->best)
         x->best = share;
-    if (page->contained_in && strcmp(page->contained_in, x->pages[other].url) == 0)
+    if (sp_id_eq(page->contained_in, x->pages[other].page))
         x->named = share;
 }
 

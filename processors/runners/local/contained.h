@@ -9,7 +9,8 @@
 /* A kept page; borrowed. */
 struct sp_contained_page {
     const char *url;
-    const char *contained_in; /* as published; NULL: none */
+    struct sp_id page;
+    struct sp_id contained_in; /* the page that was published; zero: none */
     float containment;
     const struct sp_signature *signature;
 };

@@ -9,17 +9,19 @@
 #include <unistd.h>
 
 #include "base/json_write.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "base/url.h"
 #include "codec/lines.h"
 #include "winners/winners.h"
 
 struct member {
+    struct sp_id page; /* key of the map: first */
     struct sp_group_id group;
     uint64_t url; /* offset into the strings, NUL-terminated */
     uint64_t winner_url;
     uint64_t group_order; /* the url of the group's first member */
-    struct sp_id page;
     struct sp_rank rank;
     enum sp_page_status status;
     enum sp_reason reason;
@@ -31,6 +33,8 @@ struct listing {
     size_t count;
     size_t cap;
     struct sp_buf strings;
+    struct sp_map by_page; /* once the members are sorted */
+    struct sp_buf url;     /* scratch */
 };
 
 static void collect(void *arg, const struct sp_page_view *page)
@@ -88,39 +92,32 @@ static void sort_members(struct listing *l)
         m[i].group_order =
             i > 0 && sp_group_id_eq(m[i - 1].group, m[i].group) ? m[i - 1].group_order : m[i].url;
     qsort_r(m, l->count, sizeof *m, by_first_and_url, l->strings.data);
+    for (size_t i = 0; i < l->count; i++)
+        sp_map_add(&l->by_page, &m[i]);
 }
 
-/* Returns the member with that URL among `count` from `first` on, which are sorted by URL. */
-static const struct member *find_member(const struct listing *l, size_t first, size_t count,
-                                        const char *url)
+/* Returns the winner of a loser by content. Its fetches may have spelled its URL in several ways,
+ * and the loser's status has the one of that time. */
+static const struct member *winner_of(struct listing *l, const struct member *m)
 {
-    while (count > 0) {
-        const struct member *middle = &l->members[first + count / 2];
-        int order = strcmp(url, l->strings.data + middle->url);
-        if (order == 0)
-            return middle;
-        if (order > 0)
-            first += count / 2 + 1;
-        count = order > 0 ? count - count / 2 - 1 : count / 2;
-    }
-    return NULL;
+    struct sp_id page;
+    if (!m->winner_url || m->reason == SP_REASON_REDIRECT ||
+        sp_url_page(sp_view_str(l->strings.data + m->winner_url), &l->url, &page) != SP_OK)
+        return NULL;
+    return sp_map_get(&l->by_page, page);
 }
 
 /* Writes why a page lost to its winner. */
-static void put_rule(struct sp_buf *out, const struct listing *l, const struct member *m,
-                     size_t first, size_t count)
+static void put_rule(struct sp_buf *out, struct listing *l, const struct member *m)
 {
-    const struct member *winner = NULL;
-    if (m->winner_url && m->reason != SP_REASON_REDIRECT)
-        winner = find_member(l, first, count, l->strings.data + m->winner_url);
+    const struct member *winner = winner_of(l, m);
     sp_buf_put_str(out, ",\"rule\":");
     sp_json_put_text(out, winner ? sp_rank_rule_name(sp_rank_decided(&winner->rank, winner->page,
                                                                      &m->rank, m->page))
                                  : NULL);
 }
 
-static void put_member(struct sp_buf *out, const struct listing *l, const struct member *m,
-                       size_t first, size_t count)
+static void put_member(struct sp_buf *out, struct listing *l, const struct member *m)
 {
     sp_buf_put_str(out, "{\"url\":");
     sp_json_put_text(out, l->strings.data + m->url);
@@ -133,11 +130,11 @@ static void put_member(struct sp_buf *out, const struct listing *l, const struct
         sp_json_put_float(out, m->similarity);
     else
         sp_buf_put_str(out, "null");
-    put_rule(out, l, m, first, count);
+    put_rule(out, l, m);
     sp_buf_put_u8(out, '}');
 }
 
-static bool write_groups(const struct listing *l, FILE *file)
+static bool write_groups(struct listing *l, FILE *file)
 {
     struct sp_buf out = {0};
     bool good = true;
@@ -153,7 +150,7 @@ static bool write_groups(const struct listing *l, FILE *file)
         for (; i < end; i++) {
             if (i > first)
                 sp_buf_put_u8(&out, ',');
-            put_member(&out, l, &l->members[i], first, end - first);
+            put_member(&out, l, &l->members[i]);
         }
         sp_buf_put_str(&out, "]}\n");
         good = fwrite(out.data, 1, out.len, file) == out.len;
@@ -202,8 +199,10 @@ enum sp_err sp_groups_write(struct sp_db *db, uint32_t tier1, const char *name,
                 remove(unfinished.data);
         }
     }
+    sp_map_done(&l.by_page);
     sp_free(l.members);
     sp_buf_done(&l.strings);
+    sp_buf_done(&l.url);
     sp_buf_done(&unfinished);
     return err;
 }

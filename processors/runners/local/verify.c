@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/url.h"
 #include "local/contained.h"
 #include "local/covered.h"
 #include "similarity/connected.h"
@@ -20,6 +21,7 @@ struct node {
     struct sp_page_view v;
     char *url;
     char *winner_url;
+    struct sp_id said_winner; /* zero: none */
     char *contained_in;
     uint32_t number;
     uint32_t content; /* number of the distinct content; UINT32_MAX: none */
@@ -41,6 +43,7 @@ struct verify {
     size_t node_count;
     size_t node_cap;
     struct sp_map by_page;
+    struct sp_buf url; /* scratch */
     struct sp_signature **contents;
     size_t content_count;
     size_t content_cap;
@@ -53,6 +56,16 @@ struct verify {
     struct sp_connected_stats stats;
 };
 
+/* A status names the other page as that page was spelled at the time, so only the page itself can
+ * be compared. Zero: none. */
+static struct sp_id named_page(struct verify *x, const char *url)
+{
+    struct sp_id page = {0, 0};
+    if (url)
+        sp_url_page(sp_view_str(url), &x->url, &page);
+    return page;
+}
+
 static void note_page(void *arg, const struct sp_page_view *v)
 {
     struct verify *x = arg;
@@ -61,6 +74,7 @@ static void note_page(void *arg, const struct sp_page_view *v)
     n->v = *v;
     n->v.url = n->url = sp_strdup(v->url);
     n->v.winner_url = n->winner_url = sp_strdup(v->winner_url);
+    n->said_winner = named_page(x, v->winner_url);
     n->v.contained_in = n->contained_in = sp_strdup(v->contained_in);
     n->number = (uint32_t)x->node_count;
     n->content = UINT32_MAX;
@@ -272,7 +286,7 @@ static void check_status(struct verify *x, struct node *n, size_t group_size)
     }
     char text[2048];
     bool same_winner =
-        winner ? n->winner_url && strcmp(winner->url, n->winner_url) == 0 : !n->winner_url;
+        winner ? sp_id_eq(winner->page, n->said_winner) : sp_id_is_zero(n->said_winner);
     if (want == n->v.status && same_winner && reason == n->v.reason &&
         (!winner || n->v.similarity == (float)target->similarity))
         return;
@@ -341,6 +355,7 @@ static void verify_done(struct verify *x)
         sp_free(x->by_content.cells[i].object);
     sp_map_done(&x->by_content);
     sp_map_done(&x->by_page);
+    sp_buf_done(&x->url);
     sp_free(x->nodes);
     sp_free(x->contents);
     sp_free(x->set);
@@ -373,8 +388,9 @@ static enum sp_err check_containers(struct verify *x, struct sp_db *db,
             (said.status != SP_STATUS_UNIQUE && said.status != SP_STATUS_WINNER))
             continue;
         kept.nodes[count] = n;
-        pages[count++] = (struct sp_contained_page){n->url, said.contained_in, said.containment,
-                                                    x->contents[n->content]};
+        pages[count++] =
+            (struct sp_contained_page){n->url, n->page, named_page(x, said.contained_in),
+                                       said.containment, x->contents[n->content]};
     }
     enum sp_err err = sp_contained_check(sp_db_store(db, SP_BUS_STORE_CONTAIN), options, pages,
                                          count, differ_in_container, &kept);

@@ -294,8 +294,8 @@ static struct sp_shadow_said said_of(const struct sp_status_event *e)
                                   .group_size = e->group_size,
                                   .group = e->group};
     struct sp_buf canonical = {0};
-    if (e->winner_url && sp_url_canonical(sp_view_str(e->winner_url), &canonical) == SP_OK)
-        said.winner = sp_hash128(canonical.data, canonical.len);
+    if (e->winner_url)
+        sp_url_page(sp_view_str(e->winner_url), &canonical, &said.winner);
     sp_buf_done(&canonical);
     return said;
 }

@@ -123,6 +123,8 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
         return;
     }
     c->rank.popularity = sp_popularity_class(c->rank.popularity, st->options.popularity_tolerance);
+    if (c->page_kind == SP_PAGE_UNSEEN && c->rank.popularity == 0)
+        c->rank.popularity = p->rank.popularity; /* few crawlers know it where they get a 304 */
     if (!p)
         p = sp_page_actor_make(st, m->page, c->url);
     int64_t version = version_of(p, c);
@@ -135,7 +137,8 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
     sp_page_actor_changed(st, p);
     p->version = version;
     p->rank = c->rank;
-    if (strcmp(p->url, c->url) != 0) {
+    bool spelled_same = strcmp(p->url, c->url) == 0;
+    if (!spelled_same) {
         sp_free(p->url);
         p->url = sp_strdup(c->url);
     }
@@ -143,7 +146,7 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
         st->stats.unchanged++;
         if (p->status != SP_STATUS_NONE)
             publish(st, p);
-        if (!ranked_same)
+        if (!ranked_same || !spelled_same)
             sp_page_actor_send_change(st, p);
         return;
     }

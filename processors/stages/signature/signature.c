@@ -6,15 +6,6 @@
 #include "base/url.h"
 #include "winners/winners.h"
 
-static enum sp_err page_id(struct sp_view url, struct sp_buf *scratch, struct sp_id *ret_id)
-{
-    sp_buf_reset(scratch);
-    enum sp_err err = sp_url_canonical(url, scratch);
-    if (err == SP_OK)
-        *ret_id = sp_hash128(scratch->data, scratch->len);
-    return err;
-}
-
 /* Some servers send a Location with a 304, which leads nowhere: the page is unchanged. */
 static bool is_redirect(const struct sp_page_record *page)
 {
@@ -28,10 +19,11 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
 {
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
     struct sp_crawled *c = &m->crawled;
-    enum sp_err err = page_id(page->url, scratch, &m->page);
+    enum sp_err err = sp_url_page(page->url, scratch, &m->page);
     *ret_why = SP_URL_REFUSED;
     if (err != SP_OK)
         goto out;
+    c->rank = sp_rank_of(sp_buf_view(scratch), page->popularity);
     if (page->fetch_time_ms >= SP_FETCH_TIME_END) {
         *ret_why = "fetch_time_ms is after the year 2248: milliseconds since 1970 are expected";
         err = SP_MALFORMED;
@@ -41,7 +33,7 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
         c->page_kind = SP_PAGE_REDIRECT;
         *ret_why = "the redirect_url is not usable: it needs a scheme and a host, no spaces or "
                    "control characters, and at most 8192 bytes";
-        err = page_id(page->redirect_url, scratch, &c->target);
+        err = sp_url_page(page->redirect_url, scratch, &c->target);
         c->target_url = sp_view_dup(page->redirect_url);
     } else if (page->http_status == 304) {
         c->as_of = page->as_elsewhere ? SP_AS_ELSEWHERE : page->as_of_ms;
@@ -66,7 +58,6 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
         goto out;
     c->url = sp_view_dup(page->url);
     c->version = page->fetch_time_ms > 0 ? page->fetch_time_ms : 0;
-    c->rank = sp_rank_of(page->url, page->popularity);
     *ret_message = m;
     return SP_OK;
 out:
@@ -78,7 +69,7 @@ enum sp_err sp_erase_message(struct sp_view url, struct sp_buf *scratch,
                              struct sp_message **ret_message)
 {
     struct sp_id page;
-    enum sp_err err = page_id(url, scratch, &page);
+    enum sp_err err = sp_url_page(url, scratch, &page);
     if (err != SP_OK)
         return err;
     struct sp_message *m = sp_message_new(SP_MSG_ERASE);
