@@ -142,9 +142,12 @@ static size_t split_block(struct sp_window *w, struct sp_chunk *chunk, size_t at
     }
     bool cut_off = sane && w->buf.len < start + (size_t)size + SP_AVRO_SYNC;
     size_t next = behind_sync(w, at);
-    sp_chunk_add_bad(chunk, w, at, next - at, cut_off ? SP_TRUNCATED : SP_MALFORMED,
-                     cut_off ? "the file ends within a block"
-                             : "the block's size or sync marker is wrong");
+    if (cut_off && next == w->buf.len)
+        sp_chunk_add_cut(chunk, w, at, "the file ends within a block");
+    else
+        sp_chunk_add_bad(chunk, w, at, next - at, cut_off ? SP_TRUNCATED : SP_MALFORMED,
+                         cut_off ? "the file ends within a block"
+                                 : "the block's size or sync marker is wrong");
     return next;
 }
 

@@ -318,15 +318,18 @@ static size_t split(struct sp_input *in, struct sp_chunk *chunk)
     return sp_lines_split(&in->window, chunk);
 }
 
-/* Damage ends the window; the bad item represents what was lost. */
+/* Damage ends the window. A bad item represents what was lost, unless it cut a record that does. */
 static void note_damage(struct sp_input *in, struct sp_chunk *chunk)
 {
     struct sp_window *w = &in->window;
     if (!w->damage || w->buf.len > 0)
         return;
-    sp_chunk_add_bad(chunk, w, chunk->data.len, 0, w->damage, sp_source_why(w->source));
-    chunk->slices[chunk->slice_count - 1].offset = w->offset;
+    if (!w->damage_told) {
+        sp_chunk_add_bad(chunk, w, chunk->data.len, 0, w->damage, sp_source_why(w->source));
+        chunk->slices[chunk->slice_count - 1].offset = w->offset;
+    }
     w->damage = SP_OK;
+    w->damage_told = false;
     w->end = false;
     w->discard_line = false; /* the rest of the line was lost as well */
     w->discard = 0;

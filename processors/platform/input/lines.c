@@ -21,6 +21,14 @@ static size_t discard_line(struct sp_window *w)
     return (size_t)(newline - w->buf.data) + 1;
 }
 
+/* An object that is complete ends with a brace. */
+static bool may_be_complete(struct sp_view line)
+{
+    while (line.len && is_blank(line.data + line.len - 1, 1))
+        line.len--;
+    return line.len == 0 || line.data[line.len - 1] == '}';
+}
+
 static void add_line(struct sp_window *w, struct sp_chunk *chunk, size_t at, size_t len)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark at the start of the file */
@@ -63,7 +71,9 @@ size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk)
         }
         if (!sp_window_more(w)) { /* the last line, without a newline */
             size_t before = chunk->slice_count;
-            if (w->buf.len > 0)
+            if (w->damage && !may_be_complete(sp_buf_view(&w->buf)))
+                sp_chunk_add_cut(chunk, w, 0, NULL);
+            else if (w->buf.len > 0)
                 add_line(w, chunk, 0, w->buf.len);
             if (chunk->slice_count > before && !w->damage)
                 chunk->slices[before].open_end = true;

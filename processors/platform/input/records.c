@@ -49,8 +49,13 @@ static size_t resync(struct sp_window *w, struct sp_chunk *chunk, const struct s
                      size_t at, size_t from, const char *why)
 {
     /* So that the dead letter does not depend on the size of chunks. */
-    sp_window_want(w, at + SP_RAW_MAX + kind->mark);
-    sp_chunk_add_bad(chunk, w, at, kind->find(w, from) - at, SP_MALFORMED, why);
+    size_t most = at + SP_RAW_MAX + kind->mark, next;
+    sp_window_want(w, most);
+    next = kind->find(w, from);
+    if (w->damage && next == w->buf.len && next < most)
+        sp_chunk_add_cut(chunk, w, at, why);
+    else
+        sp_chunk_add_bad(chunk, w, at, next - at, SP_MALFORMED, why);
     return resync_more(w, kind, from);
 }
 
@@ -98,6 +103,15 @@ static bool ends_well(struct sp_window *w, const struct sp_record_kind *kind, si
     return w->buf.len == next || is_newline(w->buf.data[next]) || kind->begins(w, next);
 }
 
+/* Whether the record fills a member whose checksum is wrong. What decompression makes of damaged
+ * data must not become the content of a page. If a member has several records, nothing says which
+ * of them are damaged. */
+static bool is_tainted(struct sp_window *w, size_t at, size_t end)
+{
+    return w->damage == SP_MALFORMED && begins_member(w, at) && sp_source_is_tainted(w->source) &&
+           sp_window_member(w, at + 1) == w->buf.len && skip_newlines(w, end) == w->buf.len;
+}
+
 /* A record whose payload will not fit: its header is kept as the dead letter. */
 static size_t too_large(struct sp_window *w, struct sp_chunk *chunk, size_t at, size_t header_len,
                         uint64_t length, bool page)
@@ -128,7 +142,7 @@ static size_t want_header(struct sp_window *w, struct sp_chunk *chunk,
             return 0;
         }
         if (!sp_window_more(w)) {
-            sp_chunk_add_bad(chunk, w, at, w->buf.len - at, SP_TRUNCATED, kind->why.cut_header);
+            sp_chunk_add_cut(chunk, w, at, kind->why.cut_header);
             *ret_next = w->buf.len;
             return 0;
         }
@@ -153,10 +167,15 @@ static size_t split_record(struct sp_window *w, struct sp_chunk *chunk,
         return too_large(w, chunk, at, header_len, length, page);
     size_t end = at + header_len + (size_t)length;
     if (!want_record(w, kind, at, &end)) {
-        sp_chunk_add_bad(chunk, w, at, w->buf.len - at, SP_TRUNCATED, kind->why.cut);
+        sp_chunk_add_cut(chunk, w, at, kind->why.cut);
         return w->buf.len;
     }
-    if (!ends_well(w, kind, end)) {
+    bool well = ends_well(w, kind, end);
+    if (is_tainted(w, at, end)) {
+        sp_chunk_add_cut(chunk, w, at, NULL);
+        return w->buf.len;
+    }
+    if (!well) {
         next = kind->find(w, at + header_len);
         end = next < end ? next : end;
     }
@@ -182,7 +201,7 @@ static size_t discard(struct sp_window *w, struct sp_chunk *chunk,
     w->discard -= pass;
     if (w->discard && w->end) {
         w->discard = 0;
-        sp_chunk_add_bad(chunk, w, pass, 0, SP_TRUNCATED, kind->why.cut_large);
+        sp_chunk_add_cut(chunk, w, pass, kind->why.cut_large);
     }
     return pass;
 }

@@ -42,11 +42,12 @@ struct sp_source {
     size_t len;
     bool raw_end;
     z_stream gzip;
-    bool inside; /* a member or frame */
-    bool fresh;  /* no data of the member that began last was returned yet */
-    bool begins; /* see sp_source_begins_member */
-    bool lost;   /* damage: look for the next member */
-    size_t next; /* the least place in raw where the next member may start */
+    bool inside;  /* a member or frame */
+    bool fresh;   /* no data of the member that began last was returned yet */
+    bool begins;  /* see sp_source_begins_member */
+    bool lost;    /* damage: look for the next member */
+    bool tainted; /* see sp_source_is_tainted */
+    size_t next;  /* the least place in raw where the next member may start */
     ZSTD_DCtx *zstd;
     const char *why; /* see sp_source_why */
     struct sp_folder *folder;
@@ -294,6 +295,7 @@ static enum sp_err damaged(struct sp_source *s, enum sp_err err)
 {
     size_t back = s->at > OVERRUN_MAX ? s->at - OVERRUN_MAX : 0;
     s->why = why_not(err, 0);
+    s->tainted = s->inside && !s->fresh;
     s->inside = false;
     s->lost = true;
     s->at = back > s->next ? back : s->next;
@@ -356,6 +358,7 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
         size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
         if (ZSTD_isError(left)) {
             s->why = why_not(SP_MALFORMED, ZSTD_getErrorCode(left));
+            s->tainted = s->inside && !s->fresh;
             s->inside = false; /* frames have no mark at which reading could continue */
             s->raw_end = true;
             s->at = s->len;
@@ -377,6 +380,11 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
 const char *sp_source_why(const struct sp_source *s)
 {
     return s->why;
+}
+
+bool sp_source_is_tainted(const struct sp_source *s)
+{
+    return s->tainted;
 }
 
 enum sp_err sp_source_read(struct sp_source *s, char *to, size_t cap, size_t *ret_len)

@@ -33,6 +33,10 @@ enum sp_err sp_source_read(struct sp_source *s, char *to, size_t cap, size_t *re
  * be intact; the sentence then says how to read it. */
 const char *sp_source_why(const struct sp_source *s);
 
+/* After SP_MALFORMED: whether bytes of the damaged member or frame were returned before. They are
+ * decoded, but their checksum was not reached or is wrong, so any of them may be wrong. */
+bool sp_source_is_tainted(const struct sp_source *s);
+
 /* Whether the bytes of the last read begin a gzip member or Zstandard frame. This is a border that
  * the content of a file cannot imitate. */
 bool sp_source_begins_member(const struct sp_source *s);

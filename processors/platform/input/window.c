@@ -124,3 +124,10 @@ void sp_chunk_add_bad(struct sp_chunk *chunk, const struct sp_window *w, size_t 
                                           .err = err,
                                           .why = why});
 }
+
+void sp_chunk_add_cut(struct sp_chunk *chunk, struct sp_window *w, size_t at, const char *why)
+{
+    w->damage_told = w->damage != SP_OK;
+    sp_chunk_add_bad(chunk, w, at, w->buf.len - at, w->damage ? w->damage : SP_TRUNCATED,
+                     w->damage ? sp_source_why(w->source) : why);
+}

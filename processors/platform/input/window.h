@@ -48,6 +48,7 @@ struct sp_window {
     char before;         /* the byte before `buf`, unless that is the start of the file */
     bool end;            /* nothing more can be read for now: the end of the file, or damage */
     enum sp_err damage;  /* SP_OK, or the damage that caused `end` */
+    bool damage_told;    /* the record that it cut is its dead letter */
     enum sp_err io;      /* SP_OK, or reading failed */
     size_t block;        /* bytes of one read */
     uint64_t max_record; /* bytes */
@@ -78,6 +79,10 @@ void sp_chunk_add(struct sp_chunk *chunk, struct sp_slice slice);
 /* Adds a dead letter for `len` bytes at `at`, of which it shows the first SP_RAW_MAX. */
 void sp_chunk_add_bad(struct sp_chunk *chunk, const struct sp_window *w, size_t at, size_t len,
                       enum sp_err err, const char *why);
+
+/* The same for a record that reaches to the end of the window, where the file ends or is damaged.
+ * Damage that cuts a record is no second dead letter. */
+void sp_chunk_add_cut(struct sp_chunk *chunk, struct sp_window *w, size_t at, const char *why);
 
 /* Each cuts records from the start of the window into slices and returns the number of bytes that
  * these took: at least one, unless the window is empty at the end of the file. */

@@ -187,8 +187,7 @@ TEST(a_truncated_gzip_file_says_so_once_and_keeps_what_came_before)
         for (int i = 0; i < 3; i++)
             check_line(&g, (size_t)i, i);
         for (size_t i = 3; i < g.count - 1; i++)
-            if (g.items[i].err == SP_OK)
-                check_line(&g, i, (int)i);
+            check_line(&g, i, (int)i);
         /* One or two bytes are not enough to recognise a member. */
         check_bad(&g, g.count - 1, len < first + 3 ? SP_MALFORMED : SP_TRUNCATED,
                   "compressed file");

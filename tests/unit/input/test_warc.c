@@ -495,12 +495,56 @@ TEST(a_member_for_each_record_as_crawlers_write_them)
             file.data[file.len - 60] ^= 0x7f; /* damages this member */
     }
     struct got g = read_bytes(sp_buf_view(&file), NULL);
-    CU_ASSERT(g.pages >= 49);
+    CU_ASSERT_EQUAL(g.pages, 49);
     check_page(&g, 29, "http://u/29", "text");
     check_page(&g, g.count - 1, "http://u/49", "text");
     check_page(&g, g.count - 19, "http://u/31", "text");
-    CU_ASSERT(g.count > 50);
+    CU_ASSERT_EQUAL(g.count, 50);
+    check_bad(&g, 30, SP_MALFORMED, "damaged here");
     got_done(&g);
+    sp_buf_done(&file);
+    sp_buf_done(&record);
+}
+
+/* The compressed data may decode to a well-formed record; only the checksum, which follows it,
+ * shows that the content of the page is wrong. */
+TEST(a_record_whose_member_has_a_wrong_checksum_is_no_page)
+{
+    enum { TRAILER = 8 };
+    struct sp_buf file = {0}, record = {0};
+    for (int i = 0; i < 3; i++) {
+        char url[32];
+        snprintf(url, sizeof url, "http://u/%d", i);
+        sp_buf_reset(&record);
+        put_response(&record, url, "text");
+        put_gzip(&file, sp_buf_view(&record));
+        if (i == 1)
+            file.data[file.len - TRAILER] ^= 1;
+    }
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 3);
+    check_page(&g, 0, "http://u/0", "text");
+    check_bad(&g, 1, SP_MALFORMED, "damaged here");
+    check_page(&g, 2, "http://u/2", "text");
+    got_done(&g);
+    sp_buf_done(&file);
+    sp_buf_done(&record);
+}
+
+TEST(a_file_that_ends_within_a_member_is_one_dead_letter)
+{
+    struct sp_buf file = {0}, record = {0};
+    put_response(&record, "http://u/0", "text");
+    put_gzip(&file, sp_buf_view(&record));
+    size_t first = file.len;
+    put_gzip(&file, sp_buf_view(&record));
+    for (size_t len = first + 3; len < file.len; len++) {
+        struct got g = read_bytes(sp_view(file.data, len), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, g.pages + 1);
+        check_page(&g, 0, "http://u/0", "text");
+        check_bad(&g, g.count - 1, SP_TRUNCATED, "compressed file ends");
+        got_done(&g);
+    }
     sp_buf_done(&file);
     sp_buf_done(&record);
 }
