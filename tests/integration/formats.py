@@ -86,13 +86,16 @@ def times_are_ms_seconds_or_dates(work):
     lines = [{"id": "ms", "text": "a b c d e f", "t": 1700000000000}, {"id": "s", "text": "g h i j k", "t": 1700000000},
              {"id": "fraction", "text": "l m n o p", "t": 1700000000.25},
              {"id": "zone", "text": "q r s t u", "t": "2023-11-14T23:13:20.5+01:00"},
-             {"id": "date", "text": "v w x y z", "t": "2023-11-14"}, {"id": "bad", "text": "no", "t": "yesterday"}]
+             {"id": "date", "text": "v w x y z", "t": "2023-11-14"},
+             {"id": "first", "text": "1 2 3 4 5", "t": "1970-01-01"}, {"id": "before", "text": "6 7 8 9", "t": "1965-03-01"},
+             {"id": "bad", "text": "no", "t": "yesterday"}]
     work.write("a", "".join(json.dumps(d) + "\n" for d in lines))
     done = work.run("run", "-q", "--dead-letter", "dead", "--id-field", "id", "--text-field", "text",
                     "--time-field", "t", "a")
     times = {e["url"]: e["version_ms"] for e in map(json.loads, done.out.splitlines())}
     check_equal(times, {"doc:ms": 1700000000000, "doc:s": 1700000000000, "doc:fraction": 1700000000250,
-                        "doc:zone": 1700000000500, "doc:date": 1699920000000}, "times")
+                        "doc:zone": 1700000000500, "doc:date": 1699920000000,
+                        "doc:first": 1, "doc:before": 1}, "times; those up to 1970 are none")
     check_equal([d["detail"] for d in work.json_lines("dead")],
                 ["the time is not a number or a date of ISO 8601"], "the bad one")
 

@@ -81,5 +81,5 @@ bool sp_input_time(struct sp_view text, int64_t *ret_ms)
         return false;
     }
     *ret_ms = ((int64_t)timegm(&t) - zone * 60) * 1000 + fraction;
-    return *ret_ms > 0;
+    return true;
 }

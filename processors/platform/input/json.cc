@@ -278,7 +278,7 @@ static const char *read_field(reader *r, ondemand::field f, struct sp_page_recor
     case FETCH_TIME:
         return get_time(r, value, &page->fetch_time_ms) ? nullptr
                : r->fields->any_time ? "the time is not a number or a date of ISO 8601"
-                                     : "fetch_time_ms is not a whole number";
+                                     : "fetch_time_ms is not a whole number or a date of ISO 8601";
     case STATUS:
         if (!get_integer(value, &status) || status < 0 || status > 999)
             return "http_status is not a number from 0 to 999";

@@ -23,7 +23,7 @@ struct sp_json_ops {
 };
 
 /* Converts a date, or a date and time with or without a zone (ISO 8601; UTC without one), to
- * milliseconds since 1970. False: it is not one, or not after 1970-01-01T00:00:00Z. */
+ * milliseconds since 1970. False: it is not one. */
 bool sp_input_time(struct sp_view text, int64_t *ret_ms);
 
 /* json.cc, compiled for each instruction set. */
