@@ -44,6 +44,14 @@ __attribute__((format(printf, 3, 4))) static void say(char *error, size_t size, 
 
 /* ---- opening ---- */
 
+static void (*log_to)(const rd_kafka_t *handle, int level, const char *facility, const char *line);
+
+void sp_client_log_to(void (*log)(const rd_kafka_t *handle, int level, const char *facility,
+                                  const char *line))
+{
+    log_to = log;
+}
+
 /* Forgets the offsets of revoked partitions, which must not be committed: another member may have
  * read further before the partitions come back. */
 static void on_rebalance(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
@@ -241,6 +249,8 @@ static struct samepage_status_client *open_client(const char *const *properties,
         set(conf, "auto.offset.reset", "earliest", NULL, 0);
     rd_kafka_conf_set_opaque(conf, c);
     rd_kafka_conf_set_error_cb(conf, on_error);
+    if (log_to)
+        rd_kafka_conf_set_log_cb(conf, log_to);
     if (c->grouped)
         rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
     c->consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);

@@ -11,6 +11,7 @@
 
 #include "base/huge.h"
 #include "kafka/monotonic.h"
+#include "kafka/repeats.h"
 
 void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
                    char ret_name[SP_TOPIC_NAME_MAX])
@@ -70,8 +71,9 @@ void sp_kafka_redact(const struct sp_kafka_options *o, char *text)
 static const struct sp_kafka_options *_Atomic logging;
 
 /* Levels are those of syslog. */
-static void on_log(const rd_kafka_t *handle, int level, const char *facility, const char *line)
+void sp_kafka_log(const rd_kafka_t *handle, int level, const char *facility, const char *line)
 {
+    enum { LEVEL_DEBUG = 7 };
     const struct sp_kafka_options *o = logging;
     char text[2048];
     /* Each handle gets all of the user's properties, also those that only another kind of handle
@@ -81,6 +83,8 @@ static void on_log(const rd_kafka_t *handle, int level, const char *facility, co
     /* A broker that has just started loads its coordinators. If it never ends, the call that
      * waits for a producer id reports that. */
     if (strcmp(facility, "GETPID") == 0 && strstr(line, "retrying"))
+        return;
+    if (level < LEVEL_DEBUG && sp_repeats(facility, line))
         return;
     snprintf(text, sizeof text, "librdkafka: %s: %s: %s", handle ? rd_kafka_name(handle) : "-",
              facility, line);
@@ -95,9 +99,11 @@ static void on_log(const rd_kafka_t *handle, int level, const char *facility, co
 static _Thread_local struct sp_fault *asked;
 static _Thread_local bool asked_down; /* no address accepts connections */
 
-static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
+void sp_kafka_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
 {
     (void)opaque;
+    if (!logging)
+        return;
     if (asked && (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL)) {
         sp_fault_set(asked, SP_BUSY, "refused: %s", reason);
         sp_kafka_redact(logging, asked->text);
@@ -105,7 +111,7 @@ static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opa
     asked_down |= code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
     if (code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__RESOLVE)
         return; /* logged already, with the facility FAIL */
-    on_log(handle, 3, "ERROR", reason);
+    sp_kafka_log(handle, 3, "ERROR", reason);
 }
 
 enum sp_err sp_kafka_no_reply(rd_kafka_t *handle, struct sp_fault *fault)
@@ -393,8 +399,8 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     }
     if (o->log) {
         logging = o;
-        rd_kafka_conf_set_log_cb(b.conf, on_log);
-        rd_kafka_conf_set_error_cb(b.conf, on_error);
+        rd_kafka_conf_set_log_cb(b.conf, sp_kafka_log);
+        rd_kafka_conf_set_error_cb(b.conf, sp_kafka_error);
     }
     if (configure)
         configure(b.conf, arg);
@@ -441,7 +447,7 @@ void sp_kafka_close(rd_kafka_t *handle)
         return;
     pthread_detach(thread);
     if (logging)
-        on_log(NULL, 4, "CLOSE", "a handle does not end, and is left behind");
+        sp_kafka_log(NULL, 4, "CLOSE", "a handle does not end, and is left behind");
 }
 
 bool sp_kafka_is_forbidden(rd_kafka_resp_err_t code)

@@ -331,6 +331,7 @@ static enum sp_err lap(struct watch *w)
 static enum sp_err count_partitions(struct watch *w, enum sp_topic topic, char *name,
                                     int32_t *ret_count)
 {
+    struct sp_fault why;
     sp_topic_name(&w->options->kafka, topic, name);
     enum sp_err err = sp_kafka_partitions(w->reader, name, ret_count);
     if (err == SP_NOT_FOUND)
@@ -339,7 +340,8 @@ static enum sp_err count_partitions(struct watch *w, enum sp_topic topic, char *
     if (err == SP_INVALID)
         return sp_fault_set(w->fault, err, "%s: %s", name, SP_KAFKA_FORBIDDEN);
     return err == SP_OK ? SP_OK
-                        : sp_fault_set(w->fault, SP_BUSY, "%s: the broker does not reply", name);
+                        : sp_fault_set(w->fault, sp_kafka_no_reply(w->reader, &why), "%s: %s", name,
+                                       why.text);
 }
 
 static enum sp_err open_reading(struct watch *w, struct reading *r, enum sp_topic topic)

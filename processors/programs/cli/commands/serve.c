@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/rules_topic.h"
 #include "cli/settings.h"
+#include "client/ends.h"
 #include "kafka/replica.h"
 #include "serve/serve.h"
 #include "store/store.h"
@@ -303,12 +304,27 @@ static int serve(const struct sp_serve_options *options)
     return SP_EXIT_DONE;
 }
 
+/* So that a server without a broker ends as the other commands do. */
+static enum sp_err reach(const struct sp_kafka_options *kafka, struct sp_fault *fault)
+{
+    rd_kafka_t *handle = NULL;
+    enum sp_err err = sp_kafka_open(kafka, SP_KAFKA_WATCHER, "serve", NULL, NULL, &handle, fault);
+    if (err == SP_OK)
+        err = sp_kafka_reach(kafka, handle, fault);
+    sp_kafka_close(handle);
+    return err;
+}
+
 static int serve_topic(struct arguments *a, const struct sp_config *config)
 {
     struct sp_kafka_options kafka;
     char topic[SP_TOPIC_NAME_MAX];
+    struct sp_fault fault;
     sp_cli_kafka_options(config, &kafka);
     sp_topic_name(&kafka, SP_TOPIC_STATUS, topic);
+    if (reach(&kafka, &fault) != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    sp_client_log_to(sp_kafka_log);
     const char **properties = sp_cli_client_properties(&kafka, false);
     a->options.topic = topic;
     a->options.properties = properties;
@@ -376,7 +392,7 @@ static int serve_copy(struct arguments *a, struct sp_config *config)
     sp_cli_kafka_options(config, &o.kafka);
     block_ends();
     int code = SP_EXIT_DONE;
-    if (sp_replica_start(&o, &c.replica, &fault) != SP_OK)
+    if (reach(&o.kafka, &fault) != SP_OK || sp_replica_start(&o, &c.replica, &fault) != SP_OK)
         code = sp_cli_failed("%s", fault.text);
     else if (catch_up(&c) && (code = read_settings(a)) < 0)
         code = serve(&a->options);

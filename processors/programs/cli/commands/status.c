@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/url.h"
 #include "cli/kafka_options.h"
+#include "client/ends.h"
 #include "client/event.h"
 #include "codec/lines.h"
 
@@ -207,6 +208,7 @@ static struct samepage_status_client *open_client(const struct sp_kafka_options 
                                                   const char *topic, char *error, size_t size)
 {
     const char **properties = sp_cli_client_properties(kafka, true);
+    sp_client_log_to(sp_kafka_log);
     struct samepage_status_client *client =
         samepage_status_open(properties, topic, NULL, error, size);
     sp_free(properties);
