@@ -143,8 +143,7 @@ struct tried {
 };
 
 struct pattern_block;
-struct probe_norms;
-struct probe_opinions;
+struct pattern_kind;
 
 struct sp_stars {
     struct sp_stars_options options;
@@ -194,10 +193,9 @@ struct sp_stars {
     uint32_t absorbed_cap;
     uint64_t parity[SP_PARITY_WORDS_MAX]; /* of the probe */
     bool parity_known;
-    struct probe_norms *norms;       /* of the probe; NULL: the method is not cosine */
-    uint32_t norms_known;            /* those of so many parts, and so on: a bit for each size */
-    struct probe_opinions *opinions; /* of the probe; NULL: the method is not combined */
-    bool opinions_known;
+    const struct pattern_kind *pattern_kind; /* that of the method */
+    void *probe_patterns;                    /* of the probe, if the kind needs them */
+    uint32_t probe_known;                    /* which of these are made: see the kind; 0: none */
     uint32_t repeats;     /* shingles of the probe that repeat another one (hash collisions) */
     uint32_t hub;         /* the star on whose fringe the probe could be if its own shingles are too
                            * few, or NONE */

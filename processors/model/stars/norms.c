@@ -13,11 +13,10 @@
  * There are as many parts as words or more, up to PARTS_MOST, so that pages of one template, which
  * share many words but not nearly all, differ in most of the parts of the others. A pattern has a
  * power of two of parts, so that a probe gets that of any size from the largest. */
-#include "stars/norms.h"
-
 #include <math.h>
 
 #include "base/mem.h"
+#include "stars/patterns.h"
 
 enum {
     PARTS_LEAST = 64,
@@ -30,30 +29,39 @@ _Static_assert(PARTS_LEAST << (SIZES - 1) == PARTS_MOST, "one for each size");
 /* More than what sums of doubles, and that of F, are wrong by. */
 static const double SLACK = 1e-6;
 
+/* A signature's pattern. */
+struct norms {
+    float error; /* at least the distance of the rounded norms from the exact ones */
+    uint32_t count;
+    uint8_t parts[]; /* the norm of each, in units of 1 / 255 */
+};
+
+/* Those of a probe. s->probe_known has a bit for each number of parts of which there is one. */
 struct probe_norms {
     double most; /* |X - Y| of similar pages */
     double squares[PARTS_MOST];
     struct norms *patterns[SIZES];
 };
 
-void sp_star_norms_open(struct sp_stars *s)
+static void *open_probe(const struct sp_stars *s)
 {
-    if (s->options.similarity.method != SP_METHOD_COSINE)
-        return;
-    s->norms = sp_calloc(1, sizeof *s->norms);
-    s->norms->most = sqrt(2 - 2 * s->tau + SLACK) + SLACK;
+    struct probe_norms *p = sp_calloc(1, sizeof *p);
+    p->most = sqrt(2 - 2 * s->tau + SLACK) + SLACK;
     for (uint32_t i = 0; i < SIZES; i++)
-        s->norms->patterns[i] = sp_alloc(sizeof(struct norms) + (PARTS_LEAST << i));
+        p->patterns[i] = sp_alloc(sizeof(struct norms) + (PARTS_LEAST << i));
+    return p;
 }
 
-void sp_star_norms_close(struct sp_stars *s)
+static void close_probe(void *probe)
 {
-    for (uint32_t i = 0; s->norms && i < SIZES; i++)
-        sp_free(s->norms->patterns[i]);
-    sp_free(s->norms);
+    struct probe_norms *p = probe;
+    for (uint32_t i = 0; i < SIZES; i++)
+        sp_free(p->patterns[i]);
+    sp_free(p);
 }
 
-bool sp_star_norms_possible(const struct sp_signature *x)
+/* Whether the signature has all words of its page. */
+static bool is_possible(const struct sp_signature *x)
 {
     return !sp_star_is_capped(x) && x->sentence_count == SP_SIGN_WORDS + x->shingle_count;
 }
@@ -67,8 +75,9 @@ static uint32_t size_of(uint32_t words)
     return i;
 }
 
-size_t sp_star_norms_bytes(uint32_t words)
+static size_t bytes_of(uint32_t words, const void *pattern)
 {
+    (void)pattern;
     return sizeof(struct norms) + (PARTS_LEAST << size_of(words));
 }
 
@@ -94,22 +103,22 @@ static void round_norms(const double *squares, uint32_t parts, struct norms *ret
     ret_pattern->count = parts;
 }
 
-struct norms *sp_star_norms_new(const struct sp_signature *x)
+static void *make(const struct sp_signature *x)
 {
     uint32_t parts = (uint32_t)PARTS_LEAST << size_of(x->shingle_count);
     double squares[PARTS_MOST] = {0};
-    struct norms *pattern = sp_alloc(sp_star_norms_bytes(x->shingle_count));
+    struct norms *pattern = sp_alloc(bytes_of(x->shingle_count, NULL));
     add_squares(x, parts, squares);
     round_norms(squares, parts, pattern);
     return pattern;
 }
 
 /* Makes the probe's pattern of that many parts. */
-static void make_pattern(struct sp_stars *s, const struct sp_signature *x, uint32_t parts)
+static void make_probe(struct sp_stars *s, const struct sp_signature *x, uint32_t parts)
 {
-    struct probe_norms *p = s->norms;
+    struct probe_norms *p = s->probe_patterns;
     double squares[PARTS_MOST] = {0};
-    if (!s->norms_known) {
+    if (!s->probe_known) {
         for (uint32_t i = 0; i < PARTS_MOST; i++)
             p->squares[i] = 0;
         add_squares(x, PARTS_MOST, p->squares);
@@ -117,7 +126,7 @@ static void make_pattern(struct sp_stars *s, const struct sp_signature *x, uint3
     for (uint32_t i = 0; i < PARTS_MOST; i++)
         squares[i & (parts - 1)] += p->squares[i];
     round_norms(squares, parts, p->patterns[size_of(parts)]);
-    s->norms_known |= parts;
+    s->probe_known |= parts;
 }
 
 /* Whether two rounded vectors, in units, are further apart than the root of `most`. */
@@ -132,12 +141,24 @@ static bool further(const uint8_t *a, const uint8_t *b, uint32_t parts, double m
     return sum > most;
 }
 
-bool sp_star_norms_exclude(struct sp_stars *s, const struct sp_signature *x,
-                           const struct norms *pattern)
+static bool exclude(struct sp_stars *s, const struct sp_signature *x, uint32_t kept,
+                    const void *pattern)
 {
-    const struct norms *probe = s->norms->patterns[size_of(pattern->count)];
-    if (!(s->norms_known & pattern->count))
-        make_pattern(s, x, pattern->count);
-    double most = (s->norms->most + (double)probe->error + (double)pattern->error) * UNITS;
-    return further(probe->parts, pattern->parts, pattern->count, most * most);
+    const struct norms *of_row = pattern;
+    const struct probe_norms *p = s->probe_patterns;
+    const struct norms *probe = p->patterns[size_of(of_row->count)];
+    (void)kept;
+    if (!(s->probe_known & of_row->count))
+        make_probe(s, x, of_row->count);
+    double most = (p->most + (double)probe->error + (double)of_row->error) * UNITS;
+    return further(probe->parts, of_row->parts, of_row->count, most * most);
 }
+
+const struct pattern_kind sp_star_norms = {.of_pivots = true,
+                                           .at_first = true,
+                                           .open = open_probe,
+                                           .close = close_probe,
+                                           .possible = is_possible,
+                                           .make = make,
+                                           .bytes = bytes_of,
+                                           .exclude = exclude};

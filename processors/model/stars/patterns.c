@@ -7,22 +7,84 @@
 
 #include "base/mem.h"
 #include "base/prefetch.h"
-#include "stars/norms.h"
-#include "stars/opinions.h"
 
 enum { IN_VAIN_OFTEN = 8, BLOCK = 64 };
 
 /* Of rows with neighbouring numbers. Most blocks of a crawl do not exist. */
 struct pattern_block {
-    void *patterns[BLOCK]; /* words of bits; cosine: struct norms; combined: struct opinions */
+    void *patterns[BLOCK]; /* what pattern_kind.make has made */
 };
 
-static size_t bytes_of(const struct sp_stars *s, uint32_t kept, const void *pattern)
+/* ---- bits of the shingles */
+
+static bool is_whole(const struct sp_signature *x)
 {
-    return s->norms      ? sp_star_norms_bytes(kept)
-           : s->opinions ? sp_star_opinions_bytes(pattern)
-                         : sp_parity_words(kept, PARITY_BITS) * sizeof(uint64_t);
+    return !sp_star_is_capped(x);
 }
+
+static void *bits_new(const struct sp_signature *x)
+{
+    uint32_t words = sp_parity_words(x->shingle_count, PARITY_BITS);
+    uint64_t *pattern = sp_alloc(words * sizeof *pattern);
+    sp_parity_of(x, words, pattern);
+    return pattern;
+}
+
+static size_t bits_bytes(uint32_t kept, const void *pattern)
+{
+    (void)pattern;
+    return sp_parity_words(kept, PARITY_BITS) * sizeof(uint64_t);
+}
+
+uint32_t sp_star_pattern_words(struct sp_stars *s, const struct sp_signature *x)
+{
+    uint32_t words = sp_parity_words(x->shingle_count, PARITY_BITS);
+    if (!s->parity_known)
+        sp_parity_of(x, words, s->parity);
+    s->parity_known = true;
+    return words;
+}
+
+static bool bits_exclude(struct sp_stars *s, const struct sp_signature *x, uint32_t kept,
+                         const void *pattern)
+{
+    uint32_t n = x->shingle_count;
+    return sp_parity_distance(s->parity, sp_star_pattern_words(s, x), pattern,
+                              sp_parity_words(kept, PARITY_BITS)) +
+               2ull * sp_star_bound_overlap(s, n, false, kept, false) >
+           (uint64_t)n + kept;
+}
+
+static const struct pattern_kind BITS = {
+    .possible = is_whole, .make = bits_new, .bytes = bits_bytes, .exclude = bits_exclude};
+
+/* ---- none */
+
+static bool is_never_possible(const struct sp_signature *x)
+{
+    (void)x;
+    return false;
+}
+
+static const struct pattern_kind NO_PATTERNS = {.possible = is_never_possible};
+
+/* ---- the kind of each method */
+
+void sp_star_patterns_open(struct sp_stars *s)
+{
+    static const struct pattern_kind *const kinds[SP_METHOD_COUNT] = {
+        [SP_METHOD_SHINGLES] = &BITS,
+        [SP_METHOD_SIMHASH] = &NO_PATTERNS, /* bits.c finds the kids */
+        [SP_METHOD_COSINE] = &sp_star_norms,
+        [SP_METHOD_SENTENCES] = &BITS,
+        [SP_METHOD_LCS] = &BITS,
+        [SP_METHOD_COMBINED] = &sp_star_opinions};
+    s->pattern_kind = kinds[s->options.similarity.method];
+    if (s->pattern_kind->open)
+        s->probe_patterns = s->pattern_kind->open(s);
+}
+
+/* ---- those of the rows */
 
 /* Where the pattern of a row is whose block exists. */
 static void **place_of(const struct sp_stars *s, uint32_t row)
@@ -45,32 +107,14 @@ static void **make_place(struct sp_stars *s, uint32_t row)
     return place_of(s, row);
 }
 
-static void *pattern_of(const struct sp_stars *s, const struct sp_signature *y)
-{
-    if (s->norms)
-        return sp_star_norms_new(y);
-    if (s->opinions)
-        return sp_star_opinions_new(y);
-    uint32_t words = sp_parity_words(y->shingle_count, PARITY_BITS);
-    uint64_t *pattern = sp_alloc(words * sizeof *pattern);
-    sp_parity_of(y, words, pattern);
-    return pattern;
-}
-
-/* Whether the signature can have a pattern, or be compared with those of others. */
-static bool is_possible(const struct sp_stars *s, const struct sp_signature *y)
-{
-    return s->norms ? sp_star_norms_possible(y) : !sp_star_is_capped(y);
-}
-
 void sp_star_pattern_learn(struct sp_stars *s, uint32_t row, const struct sp_signature *y)
 {
+    const struct pattern_kind *kind = s->pattern_kind;
     struct row *r = &s->rows[row];
-    if (r->in_vain == IN_VAIN_OFTEN || s->by_bits || !is_possible(s, y) ||
-        ++r->in_vain < IN_VAIN_OFTEN)
+    if (r->in_vain == IN_VAIN_OFTEN || !kind->possible(y) || ++r->in_vain < IN_VAIN_OFTEN)
         return;
-    void *pattern = pattern_of(s, y);
-    s->stats.bytes += bytes_of(s, r->kept, pattern);
+    void *pattern = kind->make(y);
+    s->stats.bytes += kind->bytes(r->kept, pattern);
     *make_place(s, row) = pattern;
 }
 
@@ -78,36 +122,18 @@ void sp_star_pattern_forget(struct sp_stars *s, uint32_t row)
 {
     struct row *r = &s->rows[row];
     if (r->in_vain == IN_VAIN_OFTEN) {
-        s->stats.bytes -= bytes_of(s, r->kept, *place_of(s, row));
+        s->stats.bytes -= s->pattern_kind->bytes(r->kept, *place_of(s, row));
         sp_free(*place_of(s, row));
         *place_of(s, row) = NULL;
     }
     r->in_vain = 0;
 }
 
-uint32_t sp_star_pattern_words(struct sp_stars *s, const struct sp_signature *x)
-{
-    uint32_t words = sp_parity_words(x->shingle_count, PARITY_BITS);
-    if (!s->parity_known)
-        sp_parity_of(x, words, s->parity);
-    s->parity_known = true;
-    return words;
-}
-
 bool sp_star_pattern_excludes(struct sp_stars *s, uint32_t row, const struct sp_signature *x)
 {
     const struct row *r = &s->rows[row];
-    if (r->in_vain < IN_VAIN_OFTEN || !is_possible(s, x))
-        return false;
-    if (s->norms)
-        return sp_star_norms_exclude(s, x, *place_of(s, row));
-    if (s->opinions)
-        return sp_star_opinions_exclude(s, x, *place_of(s, row));
-    uint32_t n = x->shingle_count;
-    return sp_parity_distance(s->parity, sp_star_pattern_words(s, x), *place_of(s, row),
-                              sp_parity_words(r->kept, PARITY_BITS)) +
-               2ull * sp_star_bound_overlap(s, n, false, r->kept, false) >
-           (uint64_t)n + r->kept;
+    return r->in_vain == IN_VAIN_OFTEN && s->pattern_kind->possible(x) &&
+           s->pattern_kind->exclude(s, x, r->kept, *place_of(s, row));
 }
 
 bool sp_star_pattern_excludes_all(struct sp_stars *s, const struct kids *kids,
@@ -129,14 +155,13 @@ static void prefetch_pattern(const struct sp_stars *s, uint32_t row)
 {
     const struct row *r = &s->rows[row];
     if (r->in_vain == IN_VAIN_OFTEN)
-        sp_prefetch_bytes(*place_of(s, row), sp_star_norms_bytes(r->kept));
+        sp_prefetch_bytes(*place_of(s, row), s->pattern_kind->bytes(r->kept, *place_of(s, row)));
 }
 
 void sp_star_patterns_filter(struct sp_stars *s, const struct sp_signature *x)
 {
     enum { AHEAD = 8 };
     uint32_t kept = 0;
-    s->norms_known = 0;
     for (uint32_t i = 0; i < s->found_count; i++) {
         const struct star *c = &s->stars[s->found[i].star];
         if (i + AHEAD < s->found_count)
@@ -148,7 +173,7 @@ void sp_star_patterns_filter(struct sp_stars *s, const struct sp_signature *x)
     s->found_count = kept;
 }
 
-void sp_star_patterns_free(struct sp_stars *s)
+void sp_star_patterns_close(struct sp_stars *s)
 {
     for (uint32_t i = 0; i < s->pattern_cap; i++) {
         for (uint32_t k = 0; s->patterns[i] && k < BLOCK; k++)
@@ -156,4 +181,6 @@ void sp_star_patterns_free(struct sp_stars *s)
         sp_free(s->patterns[i]);
     }
     sp_free(s->patterns);
+    if (s->pattern_kind->close)
+        s->pattern_kind->close(s->probe_patterns);
 }

@@ -89,7 +89,7 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
     struct sp_stars *s = d->stars;
     uint32_t scratch[SP_SKETCH_MAX], count = x->shingle_count;
     const uint32_t *keys = x->hashes;
-    s->found_count = s->length_count = 0;
+    s->found_count = s->length_count = s->probe_known = 0;
     if (s->by_keys)
         keys = sp_candidate_keys(&s->rule, x, scratch, &count);
     else
@@ -106,7 +106,7 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
             s->briefs[s->found[i].star].hits = UINT16_MAX;
     }
     filter(d, x);
-    if (s->norms)
+    if (s->found_count && s->pattern_kind->at_first)
         sp_star_patterns_filter(s, x);
     if (s->found_count > 1)
         sort_found(s);
@@ -178,11 +178,10 @@ static void count_overlap(struct meeting *m)
     m->counted = true;
 }
 
-/* By cosine and combined, pivots have patterns. */
 static bool verify_pivot(struct sp_stars *s, uint32_t pivot, const struct meeting *m,
                          double *ret_similarity)
 {
-    bool patterns = s->norms || s->opinions;
+    bool patterns = s->pattern_kind->of_pivots;
     if (patterns && sp_star_pattern_excludes(s, pivot, m->x))
         return false;
     bool direct = sp_star_verify(s, m->x, m->pivot, ret_similarity);
@@ -297,7 +296,7 @@ static void begin(struct sp_stars *s)
     s->touched_count = 0;
     s->hub = NONE;
     s->hub_overlap = 0;
-    s->parity_known = s->opinions_known = false;
+    s->parity_known = false;
 }
 
 /* Tries the stars of s->found. */

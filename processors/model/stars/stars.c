@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "stars/bits.h"
 #include "stars/internal.h"
-#include "stars/norms.h"
-#include "stars/opinions.h"
 #include "stars/patterns.h"
 
 struct sp_stars *sp_stars_new(const struct sp_stars_options *options)
@@ -19,8 +17,7 @@ struct sp_stars *sp_stars_new(const struct sp_stars_options *options)
     s->rule = sp_candidate_rule(options->similarity.method, s->tau);
     s->by_keys = !sp_method_info(options->similarity.method)->jaccard;
     sp_star_bits_open(s);
-    sp_star_norms_open(s);
-    sp_star_opinions_open(s);
+    sp_star_patterns_open(s);
     s->posted = sp_star_table_new(POSTED_FEW);
     s->beside = sp_star_table_new(BESIDE_FEW);
     s->free_star = NONE;
@@ -46,9 +43,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_free(s->heaps);
     sp_free(s->stars);
     sp_free(s->domains);
-    sp_star_patterns_free(s);
-    sp_star_norms_close(s);
-    sp_star_opinions_close(s);
+    sp_star_patterns_close(s);
     sp_free(s->briefs);
     sp_free(s->lengths);
     sp_free(s->met);

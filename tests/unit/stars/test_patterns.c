@@ -3,8 +3,7 @@
 #include "base/mem.h"
 #include "harness.h"
 #include "page/builder.h"
-#include "stars/norms.h"
-#include "stars/opinions.h"
+#include "stars/patterns.h"
 
 enum { WORDS_MAX = 4000 };
 
@@ -61,26 +60,14 @@ static struct sp_stars *stars_at(enum sp_method method, double threshold)
     return sp_stars_new(&options);
 }
 
-static bool norms_exclude(struct sp_stars *s, const struct sp_signature *x,
-                          const struct sp_signature *y)
+static bool excludes(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y)
 {
-    if (!sp_star_norms_possible(x) || !sp_star_norms_possible(y))
+    const struct pattern_kind *kind = s->pattern_kind;
+    if (!kind->possible(x) || !kind->possible(y))
         return false;
-    struct norms *pattern = sp_star_norms_new(y);
-    s->norms_known = 0;
-    bool excluded = sp_star_norms_exclude(s, x, pattern);
-    sp_free(pattern);
-    return excluded;
-}
-
-static bool opinions_exclude(struct sp_stars *s, const struct sp_signature *x,
-                             const struct sp_signature *y)
-{
-    if (sp_star_is_capped(x) || sp_star_is_capped(y))
-        return false;
-    struct opinions *pattern = sp_star_opinions_new(y);
-    s->opinions_known = false;
-    bool excluded = sp_star_opinions_exclude(s, x, pattern);
+    void *pattern = kind->make(y);
+    s->probe_known = 0;
+    bool excluded = kind->exclude(s, x, y->shingle_count, pattern);
     sp_free(pattern);
     return excluded;
 }
@@ -124,8 +111,7 @@ static void check(enum sp_method method, double threshold)
         uint64_t a[WORDS_MAX], b[WORDS_MAX];
         size_t n = random_words(a), m = draw(8) ? edit(a, n, b) : random_words(b);
         struct sp_signature *x = sign(method, a, n), *y = sign(method, b, m);
-        bool out = s->norms ? norms_exclude(s, x, y) : opinions_exclude(s, x, y),
-             near = is_similar(s, x, y);
+        bool out = excludes(s, x, y), near = is_similar(s, x, y);
         CU_ASSERT_FALSE(out && near);
         similar += near;
         excluded += out;
@@ -166,7 +152,7 @@ TEST(patterns_exclude_nearly_all_pages_of_which_only_shingles_are_similar)
         j = sp_jaccard(pages[0], pages[1]);
         CU_ASSERT(j > 0.72 && j < 0.78);
         CU_ASSERT_FALSE(sp_similar(&s->options.similarity, pages[0], pages[1], NULL));
-        kept += !opinions_exclude(s, pages[0], pages[1]);
+        kept += !excludes(s, pages[0], pages[1]);
         sp_signature_unref(pages[0]);
         sp_signature_unref(pages[1]);
     }
@@ -190,7 +176,7 @@ TEST(patterns_exclude_nearly_all_pages_that_share_three_quarters_of_their_words)
                     words[w] = sp_mix64(w < count * 3 / 4 ? w : draw(UINT64_MAX));
                 pages[page] = sign(SP_METHOD_COSINE, words, count);
             }
-            kept += !norms_exclude(s, pages[0], pages[1]);
+            kept += !excludes(s, pages[0], pages[1]);
             sp_signature_unref(pages[0]);
             sp_signature_unref(pages[1]);
         }
