@@ -99,7 +99,7 @@ void sp_kafka_log(const rd_kafka_t *handle, int level, const char *facility, con
 static _Thread_local struct sp_fault *asked;
 static _Thread_local bool asked_down; /* no address accepts connections */
 
-void sp_kafka_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
+static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
 {
     (void)opaque;
     if (!logging)
@@ -400,7 +400,7 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     if (o->log) {
         logging = o;
         rd_kafka_conf_set_log_cb(b.conf, sp_kafka_log);
-        rd_kafka_conf_set_error_cb(b.conf, sp_kafka_error);
+        rd_kafka_conf_set_error_cb(b.conf, on_error);
     }
     if (configure)
         configure(b.conf, arg);

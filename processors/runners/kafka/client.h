@@ -65,9 +65,6 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
 /* The log callback of all handles; an equal line is left out for a minute (repeats.h). Thread rule:
  * any thread. */
 void sp_kafka_log(const rd_kafka_t *handle, int level, const char *facility, const char *line);
-/* The error callback of all handles: logs, and notes refusals. One that a role's `configure` sets
- * calls it. */
-void sp_kafka_error(rd_kafka_t *handle, int code, const char *reason, void *opaque);
 
 /* Like rd_kafka_destroy, but waits for 10 s at most: then it logs that the handle is left behind,
  * with its threads. NULL is allowed. */
