@@ -55,11 +55,10 @@ static void note(struct sp_log *l, uint32_t file, uint64_t offset, struct sp_vie
 {
     struct sp_page_record record;
     const char *why;
-    sp_buf_reset(&l->url);
+    struct sp_id id;
     if (sp_parser_json(l->parser, line, &record, &why) != SP_OK ||
-        sp_url_canonical(record.url, &l->url) != SP_OK)
+        sp_url_page(record.url, &l->url, &id) != SP_OK)
         return;
-    struct sp_id id = sp_hash128(l->url.data, l->url.len);
     pthread_mutex_lock(&l->service.lock);
     struct page *p = sp_map_get(&l->pages, id);
     if (!p) {

@@ -83,10 +83,8 @@ static void note(void *arg, const struct sp_input_item *item)
         .fetch_time_ms = page->fetch_time_ms, .file = r->file, .offset = item->offset};
     if (item->err != SP_OK || !sp_page_record_succeeded(page) || page->content.len == 0)
         return;
-    sp_buf_reset(&r->url);
-    if (sp_url_canonical(page->url, &r->url) != SP_OK)
+    if (sp_url_page(page->url, &r->url, &place.page) != SP_OK)
         return;
-    place.page = sp_hash128(r->url.data, r->url.len);
     if (r->x->descriptors[r->file] < 0 && !keep_text(r, page, &place))
         return;
     pthread_rwlock_wrlock(&r->x->lock);

@@ -102,8 +102,6 @@ static _Thread_local bool asked_down; /* no address accepts connections */
 static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
 {
     (void)opaque;
-    if (!logging)
-        return;
     if (asked && (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL)) {
         sp_fault_set(asked, SP_BUSY, "refused: %s", reason);
         sp_kafka_redact(logging, asked->text);

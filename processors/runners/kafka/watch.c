@@ -139,11 +139,8 @@ static void on_status(struct watch *w, struct sp_view key, struct sp_view value)
     struct sp_status_event e;
     if (sp_status_decode(value, &format, &w->text, &e) != SP_OK)
         return;
-    sp_buf_reset(&w->url);
-    if (sp_url_canonical(sp_view_str(e.url), &w->url) != SP_OK)
-        return;
-    e.page = sp_hash128(w->url.data, w->url.len);
-    sp_shadow_status(w->shadow, &e);
+    if (sp_url_page(sp_view_str(e.url), &w->url, &e.page) == SP_OK)
+        sp_shadow_status(w->shadow, &e);
 }
 
 /* Topics are deleted and recreated together, and another one of them may have grown longer than it

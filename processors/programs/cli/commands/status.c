@@ -102,10 +102,9 @@ static bool find_last(struct lookup *l, struct sp_view key, int32_t partition, i
 static int look_up(struct lookup *l, const char *url)
 {
     int64_t low = 0, high = 0;
-    sp_buf_reset(&l->text);
-    if (sp_url_canonical(sp_view_str(url), &l->text) != SP_OK)
+    struct sp_id page;
+    if (sp_url_page(sp_view_str(url), &l->text, &page) != SP_OK)
         return sp_cli_failed("%s: not a usable URL", url);
-    struct sp_id page = sp_hash128(l->text.data, l->text.len);
     int32_t partition = (int32_t)(page.lo % (uint64_t)l->partitions);
     if (rd_kafka_query_watermark_offsets(l->watcher, l->topic, partition, &low, &high,
                                          TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR) {
