@@ -99,3 +99,16 @@ enum sp_err sp_failure_check(struct sp_failure *f, rd_kafka_t *producer, rd_kafk
     rd_kafka_error_destroy(error);
     return f->err;
 }
+
+/* librdkafka tells it to the next caller that wants to begin a transaction, which none can while
+ * one is open. */
+enum sp_err sp_failure_note_transaction(struct sp_failure *f, rd_kafka_t *producer,
+                                        rd_kafka_resp_err_t code, const char *what)
+{
+    rd_kafka_error_t *error = rd_kafka_begin_transaction(producer);
+    if (error && rd_kafka_error_txn_requires_abort(error))
+        return sp_failure_check(f, producer, error, what);
+    if (error)
+        rd_kafka_error_destroy(error);
+    return sp_failure_note_kafka(f, producer, code, what, rd_kafka_err2str(code));
+}

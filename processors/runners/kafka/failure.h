@@ -25,4 +25,9 @@ enum sp_err sp_failure_note_kafka(struct sp_failure *f, rd_kafka_t *producer,
 enum sp_err sp_failure_check(struct sp_failure *f, rd_kafka_t *producer, rd_kafka_error_t *error,
                              const char *what);
 
+/* An error that says only that the open transaction cannot go on, such as a purged message: notes
+ * what the transaction failed of. */
+enum sp_err sp_failure_note_transaction(struct sp_failure *f, rd_kafka_t *producer,
+                                        rd_kafka_resp_err_t code, const char *what);
+
 #endif

@@ -377,20 +377,6 @@ static enum sp_err apply(struct sp_worker *w, struct sp_task *t)
     return err == SP_OK ? SP_OK : sp_damage_note(w, t, err, "local state", sp_db_message(t->db));
 }
 
-/* librdkafka gives up messages when the transaction has failed, and tells why to whoever calls it
- * next. No transaction can begin while one is open. */
-static enum sp_err note_purged(struct sp_worker *w)
-{
-    rd_kafka_error_t *error = rd_kafka_begin_transaction(w->producer);
-    if (error && rd_kafka_error_txn_requires_abort(error))
-        return sp_failure_check(&w->failure, w->producer, error, "a message was not delivered");
-    if (error)
-        rd_kafka_error_destroy(error);
-    return sp_failure_note_kafka(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
-                                 "a message was not delivered",
-                                 rd_kafka_err2str(RD_KAFKA_RESP_ERR__PURGE_QUEUE));
-}
-
 enum sp_err sp_transaction_commit(struct sp_worker *w)
 {
     if (!w->open || w->failure.err != SP_OK || !may_commit(w))
@@ -408,7 +394,8 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
     if (w->failure.err == SP_OK)
         deliver_all(w);
     if (w->failure.err == SP_OK && w->purged)
-        note_purged(w);
+        sp_failure_note_transaction(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
+                                    "a message was not delivered");
     if (w->failure.err != SP_OK || commit_offsets(w) != SP_OK)
         return w->failure.err;
     w->open = false;

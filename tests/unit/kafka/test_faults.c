@@ -318,6 +318,37 @@ TEST(a_right_that_is_taken_away_ends_the_stage)
     check_forbidden(END_TRANSACTION, ERR(TRANSACTIONAL_ID_AUTHORIZATION_FAILED));
 }
 
+/* Long enough that the broker refuses the first message before the next one is sent. */
+static void wait_for_refusal(void)
+{
+    usleep(500000);
+}
+
+static void check_forbidden_between_messages(void)
+{
+    enum { TOO_LARGE_TO_WAIT = 100000 };
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    world.on_flush = wait_for_refusal;
+    world_inject(ADD_PARTITIONS, 1, ERR(TOPIC_AUTHORIZATION_FAILED));
+    world_feed_large("t.tier1", 1, '0', TOO_LARGE_TO_WAIT);
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "the broker's ACLs refuse this to our user"));
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+/* librdkafka takes no further message then, whatever the transaction failed of. One time in four
+ * the refusal comes later than the next message. */
+TEST(a_right_that_is_taken_away_between_two_messages_ends_the_stage)
+{
+    for (int time = 0; time < 3; time++)
+        check_forbidden_between_messages();
+}
+
 static void check_no_producer(rd_kafka_resp_err_t err, const char *said)
 {
     world_create(true);
