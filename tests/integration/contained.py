@@ -136,7 +136,7 @@ def threads_barriers_and_partitions_do_not_show(work):
 
 
 def a_killed_run_with_containment_ends_as_an_undisturbed_one(work):
-    kill_often(work, 50, [*ON, mixed_crawl(work, seed=3, fetches=4000)], range(4))
+    kill_often(work, 25, [*ON, mixed_crawl(work, seed=3, fetches=2000)], range(4))
 
 
 def a_menu_makes_no_page_part_of_another(work):

@@ -34,7 +34,8 @@ def shingles(text):
 
 
 def jaccard(a, b):
-    return len(a & b) / len(a | b)
+    both = len(a & b)
+    return both / (len(a) + len(b) - both)
 
 
 def expected(documents):

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 
+import harness
 from growth import wrong_growth
 from harness import check, check_equal, main
 
@@ -101,7 +102,8 @@ def options_that_do_not_go_together_are_refused(work):
 
 # ---- what a fetch costs where everything is four times as much ----
 
-FEW, SEEDS = 200, ("1", "2", "3")
+# The means of three crawls grow or do not; under a sanitizer one crawl reaches the code, and no growth is judged.
+FEW, SEEDS = 200, ("1",) if harness.FEW else ("1", "2", "3")
 INDEXED_WINNERS = 6144  # group/winning.c
 NOTHING = 0.1  # a fetch
 COUNTERS = {
@@ -162,7 +164,7 @@ def check_growth(work, kinds):
     for kind in kinds:
         few, many = counts(work, kind, FEW), counts(work, kind, 4 * FEW)
         wrong += wrong_growth(kind, FEW, few, many, GROWS[kind].split(), NOTHING)
-    check(not wrong, *(f"\n  {line}" for line in wrong))
+    check(harness.FEW or not wrong, *(f"\n  {line}" for line in wrong))
 
 
 def a_fetch_costs_the_same_in_a_crawl_four_times_as_long_or_is_known_not_to(work):

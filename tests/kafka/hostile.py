@@ -366,7 +366,9 @@ def small_disk(folder, size):
     try:
         yield
     finally:
-        subprocess.run(["umount", folder], check=True)
+        # A process that has ended may have its files open for a moment longer.
+        until(lambda: subprocess.run(["umount", folder], stderr=subprocess.DEVNULL, check=False).returncode == 0,
+              f"the end of those that use {folder}")
 
 
 def full(place):
