@@ -3,6 +3,8 @@
     disk      the disk of the broker, which is full for a while (a tmpfs: only where mounting is allowed)
     sizes     max.message.bytes of each topic is less than what the stages send
     remade    all topics, while readers of the statuses go on
+    replaced  the statuses, and then a changelog, while the stages run
+    shrunk    tier2, recreated with fewer partitions while compare waits for its first message
     groups    the consumer groups, deleted while the stages stand still
 
 Statuses are those of `samepage run` afterwards.
@@ -44,6 +46,19 @@ def put(place, topic, key, value):
     place.admin("set", topic, key, value, "cleanup.policy", "compact" if compacted else "delete")
 
 
+def start(place, stage):
+    """One that may end by itself; its log grows."""
+    return place.processes.start((place.program, stage), [place.program, stage, *place.settings(stage)],
+                                 place.path(f"{place.prefix}{stage}.log"))
+
+
+def ends(place, stage, message):
+    process = place.processes.running.pop((place.program, stage))
+    until(lambda: process.poll() is not None, lambda: f"the end of {stage}: " + log(place, stage))
+    check_equal(process.returncode, 1, f"exit code of {stage}")
+    check_in(message, log(place, stage).splitlines()[-1])
+
+
 def sizes(place):
     """The stage ends, since a retry meets the same; nothing is lost or left out."""
     victims = [("group", "tier1-changelog"), ("group", "status"), ("compare", "tier2-changelog"), ("compare", "tier1"),
@@ -51,14 +66,10 @@ def sizes(place):
     lines = open(place.path("crawl.jsonl"), encoding="utf-8").readlines()
     processes = place.processes
 
-    def start(stage):
-        processes.start((place.program, stage), [place.program, stage, *place.settings(stage)],
-                        place.path(f"{place.prefix}{stage}.log"))
-
     def start_ended():
         for stage in cluster.STAGES:
             if processes.running[place.program, stage].poll() is not None:
-                start(stage)
+                start(place, stage)
 
     def keep_up():
         """Two stages write to tier1: the other one may end after the limit is back."""
@@ -69,7 +80,7 @@ def sizes(place):
     keeper = threading.Thread(target=keep_up)
     try:
         for stage in cluster.STAGES:
-            start(stage)
+            start(place, stage)
         for number, (stage, topic) in enumerate(victims):
             part = lines[len(lines) * number // len(victims):len(lines) * (number + 1) // len(victims)]
             with open(place.path("part"), "w", encoding="utf-8") as file:
@@ -145,6 +156,52 @@ def remade(place):
             check_in("was deleted and recreated", log(place, reader))
 
 
+def recreate(place, topic, *settings):
+    place.admin("delete", topic)
+    until(lambda: f"{topic} created" in place.call("topics", "create", *place.settings(), *settings), f"a new {topic}")
+
+
+def stands(place, topic):
+    before = place.ends(topic)
+    time.sleep(2)
+    return place.ends(topic) == before
+
+
+def replaced(place):
+    """Nothing but the offsets of what a stage sends tells that a topic begins again."""
+    place.more["kafka.topic.metadata.refresh.interval.ms"] = "300000"
+    try:
+        for stage in cluster.STAGES:
+            start(place, stage)
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+        recreate(place, "status")
+        place.ingest(crawl="rest")
+        until(lambda: "status: was deleted and recreated while this stage ran" in log(place, "group"),
+              lambda: "a word about the statuses: " + log(place, "group"))
+        alive(place)
+        until(lambda: stands(place, "tier1-changelog"), "the end of all work")
+        recreate(place, "tier1-changelog")
+        place.call("synth", "--pages", "50", "--seed", "4", "-o", place.path("more"))
+        place.ingest(crawl="more")
+        ends(place, "group", "offsets are committed, and the changelog is empty")
+        check_in("tier1-changelog: was deleted and recreated while this stage ran", log(place, "group"))
+        check_in("offsets are committed, and the changelog is empty", place.refused("group"))
+    finally:
+        place.processes.kill()
+
+
+def shrunk(place):
+    try:
+        for stage in cluster.STAGES:
+            start(place, stage)
+        until(lambda: "partitions assigned" in log(place, "compare"), "the start of compare")
+        recreate(place, "tier2", "--set", "tier2.partitions=2")
+        ends(place, "compare", "tier2: has 2 partitions, and tier2.partitions is 3")
+    finally:
+        place.processes.kill()
+
+
 def groups(place):
     """Stages with state go on where their state ends; the signature stage reads its pages once more."""
     with place.stages():
@@ -213,7 +270,7 @@ def ingest_until(place, ended):
 
 
 if __name__ == "__main__":
-    test = {"sizes": sizes, "remade": remade, "groups": groups, "disk": disk}[sys.argv[1]]
+    test = {"sizes": sizes, "remade": remade, "replaced": replaced, "shrunk": shrunk, "groups": groups, "disk": disk}[sys.argv[1]]
 
     def begin(*arguments):
         place = Hostile(sys.argv[1], *arguments[:-1])

@@ -76,8 +76,16 @@ enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition)
     struct sp_task *t = w->tasks[partition];
     int64_t low = -1, high = -1, next = t->handled_next >= 0 ? t->handled_next : t->input_next;
     char text[160];
-    rd_kafka_query_watermark_offsets(w->watcher, w->topics[w->options->stage.input], partition,
-                                     &low, &high, sp_worker_timeout_ms(w));
+    rd_kafka_resp_err_t code =
+        rd_kafka_query_watermark_offsets(w->watcher, w->topics[w->options->stage.input], partition,
+                                         &low, &high, sp_worker_timeout_ms(w));
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return sp_failure_note_kafka(&w->failure, w->producer, code, "watermarks",
+                                     rd_kafka_err2str(code));
+    if (next < 0 || (next >= low && next <= high)) /* the partition itself may be gone */
+        return sp_failure_note_cause(&w->failure, SP_ABORT_BROKER,
+                                     w->topics[w->options->stage.input],
+                                     "the offset to be read next was refused");
     snprintf(text, sizeof text,
              "offset %" PRId64 " is to be read next, and the topic has %" PRId64 " to %" PRId64,
              next, low, high);
@@ -107,17 +115,33 @@ static enum sp_err note_unknown(struct sp_worker *w, rd_kafka_resp_err_t code)
                                        rd_kafka_err2str(code));
 }
 
+/* Messages that were deleted before the first start cannot be told from a topic's past, so the
+ * stage begins with what there is. */
+static void say_beginning(struct sp_worker *w, int32_t partition, int64_t low)
+{
+    ADD(w, lost, (uint64_t)low);
+    sp_worker_say(
+        w, "error",
+        "%s [%d]: begins at offset %" PRId64
+        ", and this stage has no state yet: what was before was deleted before it was "
+        "read. The groups lack that: create topics with another topics.prefix, and publish "
+        "the pages again",
+        w->topics[w->options->stage.input], (int)partition, low);
+}
+
 /* Offsets are only ever committed together with a marker: if there are offsets and no marker, the
  * changelog was lost or replaced. */
 static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t,
-                               const struct committed *c)
+                               const struct committed *c, int64_t low)
 {
     const rd_kafka_topic_partition_t *p = rd_kafka_topic_partition_list_find(
         c->list, w->topics[w->options->stage.input], t->partition);
     enum sp_err err = note_unknown(w, c->code != RD_KAFKA_RESP_ERR_NO_ERROR ? c->code : p->err);
-    return err != SP_OK || p->offset < 0
-               ? err
-               : note_lost(w, t, "offsets are committed, and the changelog is empty");
+    if (err == SP_OK && p->offset >= 0)
+        return note_lost(w, t, "offsets are committed, and the changelog is empty");
+    if (err == SP_OK && low > 0)
+        say_beginning(w, t->partition, low);
+    return err;
 }
 
 /* If there is a state, the input must continue where the state ends: no message in between may have
@@ -135,8 +159,9 @@ static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t,
     /* All databases are restored, so the last transactions of the instances that had our partitions
      * before have ended, and their messages are below. */
     w->outlets[w->options->stage.input][t->partition].last = high - 1;
+    w->outlets[w->options->stage.changelog][t->partition].last = t->changelog_next - 1;
     if (t->input_next < 0)
-        return check_fresh(w, t, c);
+        return check_fresh(w, t, c, low);
     return t->input_next < low || t->input_next > high ? sp_assignment_lost(w, t->partition)
                                                        : SP_OK;
 }
@@ -316,6 +341,7 @@ static void begin_all(struct sp_worker *w, struct sp_task *const *tasks,
         begin_passing(w, list, &c);
     else if (w->failure.err == SP_OK)
         say_reset(w, &c);
+    sp_remade_look(w);
     rd_kafka_topic_partition_list_destroy(c.list);
 }
 

@@ -19,9 +19,10 @@ enum { SP_ROOM_BUFFERS = 8 };
 
 /* What the producer has been given for one partition. */
 struct sp_outlet {
+    enum sp_topic topic;
     uint64_t bytes; /* keys and values that are not delivered yet */
     uint64_t messages;
-    int64_t last; /* the offset of the last one that was delivered */
+    int64_t last; /* the offset of the last one that was delivered; -1: not known */
     bool begun;   /* of waiting.c */
 };
 
@@ -80,6 +81,7 @@ struct sp_worker {
     uint64_t restored;   /* records that the last restore has applied */
     int64_t room_ms;     /* when the room on the disk was looked at */
     int64_t opened_round_ms;
+    bool remade[SP_TOPICS];    /* that they were recreated was logged */
     bool fenced;               /* another process has its name; set at the end of the round */
     bool paused;               /* intake: also for partitions that come */
     struct sp_failure failure; /* of anything since the start; ends the round */
@@ -163,6 +165,18 @@ bool sp_waiting_put(struct sp_worker *w, const struct sp_outgoing *o, struct sp_
 /* Gives librdkafka what waits. What comes later in the transaction does not wait. */
 void sp_waiting_end(struct sp_worker *w);
 
+/* A message was delivered at an offset that is not above the last one of its partition: the topic
+ * was deleted and recreated, or has lost its end. If it is the changelog, the round ends, before
+ * anything is committed to it, and the next restore compares it with the local state; otherwise
+ * this is logged, once a round. */
+void sp_remade_delivered(struct sp_worker *w, const struct sp_outlet *outlet, int32_t partition,
+                         int64_t offset);
+/* An error of the consumer. True, and the round ends, if it says that a topic or partition that is
+ * read does not exist any more: the next round finds out what has become of it. */
+bool sp_remade_gone(struct sp_worker *w, rd_kafka_resp_err_t code, const char *reason);
+/* Once the tasks are open: warns if the statuses are gone. */
+void sp_remade_look(struct sp_worker *w);
+
 /* Of the producer: notes where messages went, and what could not be delivered. */
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg);
 
@@ -178,7 +192,8 @@ enum sp_err sp_damage_note(struct sp_worker *w, struct sp_task *t, enum sp_err e
 void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
                            rd_kafka_topic_partition_list_t *list, void *arg);
 void sp_assignment_close(struct sp_worker *w);
-/* The next offset of a partition that is ours does not exist any more: notes what is missing. */
+/* The broker has refused the next offset of a partition that is ours: notes what is missing, if it
+ * does not exist any more. */
 enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition);
 
 #endif

@@ -75,7 +75,7 @@ static const char *why(const struct sp_task *t, enum sp_err err)
 {
     switch ((int)err) {
     case SP_INVALID:
-        return "a marker cannot be read: another version of samepage wrote it. Create topics with another topics.prefix, and publish the pages again";
+        return "a marker cannot be read: another version of samepage, or another program, wrote it. Create topics with another topics.prefix, and publish the pages again";
     case SP_STATE_FORMAT:
         return "the local state belongs to a former changelog";
     case SP_STORE:

@@ -127,9 +127,12 @@ static uint64_t setting(rd_kafka_t *producer, const char *name)
 
 void sp_transaction_open_outlets(struct sp_worker *w)
 {
-    for (int topic = 0; topic < SP_TOPICS; topic++)
+    for (int topic = 0; topic < SP_TOPICS; topic++) {
         if (w->partitions[topic] > 0)
             w->outlets[topic] = sp_calloc((size_t)w->partitions[topic], sizeof *w->outlets[topic]);
+        for (int32_t p = 0; p < w->partitions[topic]; p++)
+            w->outlets[topic][p] = (struct sp_outlet){.topic = (enum sp_topic)topic, .last = -1};
+    }
     w->batch_bytes = setting(w->producer, "batch.size");
     w->batch_messages = setting(w->producer, "batch.num.messages");
     w->message_bytes = setting(w->producer, "message.max.bytes");
@@ -138,14 +141,9 @@ void sp_transaction_open_outlets(struct sp_worker *w)
 /* The broker's limit applies to batches. A batch of more than that is a single message, so the
  * topic's limit is below its size, which the next round takes into account. In a stage without
  * state the message that caused it becomes a dead letter. */
-static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
+static void on_too_large(struct sp_worker *w, enum sp_topic topic, const rd_kafka_message_t *m)
 {
-    const char *name = rd_kafka_topic_name(m->rkt);
     size_t bytes = m->key_len + m->len;
-    enum sp_topic topic = 0;
-    while (topic < SP_TOPICS && strcmp(w->topics[topic], name) != 0)
-        topic++;
-    SP_ASSERT(topic < SP_TOPICS);
     if (bytes <= w->batch_bytes) {
         sp_output_batch_too_large(w, topic, bytes);
         return;
@@ -156,7 +154,7 @@ static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
     }
     w->limits[topic] = bytes - 1;
     sp_failure_note_kafka(
-        &w->failure, NULL, m->err, name,
+        &w->failure, NULL, m->err, w->topics[topic],
         "a message is too large for the topic: the message that led to it becomes a dead letter");
 }
 
@@ -177,7 +175,7 @@ void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, v
     outlet->bytes -= m->key_len + m->len;
     outlet->messages--;
     if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-        on_too_large(w, m);
+        on_too_large(w, outlet->topic, m);
     else if (m->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
              m->err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
         w->purged = true; /* because of another failure, which may be reported later */
@@ -186,6 +184,8 @@ void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, v
                               why_not(m->err));
     else if (m->offset > outlet->last)
         outlet->last = m->offset;
+    else if (m->offset >= 0) /* librdkafka may not know it */
+        sp_remade_delivered(w, outlet, m->partition, m->offset);
 }
 
 /* ---- transactions ---- */

@@ -159,7 +159,7 @@ static bool is_dead(struct sp_worker *w)
 static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
 {
     ADD(w, errors, 1);
-    if (is_dead(w))
+    if (is_dead(w) || sp_remade_gone(w, m->err, rd_kafka_message_errstr(m)))
         return;
     if (sp_kafka_is_forbidden(m->err)) {
         sp_failure_note_kafka(&w->failure, NULL, m->err, "consumer", rd_kafka_message_errstr(m));
@@ -303,6 +303,18 @@ static void check_partitions(struct sp_worker *w, enum sp_topic topic)
     sp_failure_note(&w->failure, SP_INVALID, w->topics[topic], text);
 }
 
+static void note_changelog(struct sp_worker *w)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    char text[2 * SP_TOPIC_NAME_MAX];
+    snprintf(text, sizeof text,
+             "has %d partitions, and %s has %d: it must have as many. Create topics with another "
+             "topics.prefix, and publish the pages again",
+             (int)w->partitions[stage->changelog], w->topics[stage->input],
+             (int)w->partitions[stage->input]);
+    sp_failure_note(&w->failure, SP_INVALID, w->topics[stage->changelog], text);
+}
+
 static enum sp_err look_at_topics(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
@@ -326,8 +338,7 @@ static enum sp_err look_at_topics(struct sp_worker *w)
     }
     if (w->failure.err == SP_OK && stage->stateful &&
         w->partitions[stage->input] != w->partitions[stage->changelog])
-        sp_failure_note(&w->failure, SP_INVALID, w->topics[stage->changelog],
-                        "must have as many partitions as the input topic");
+        note_changelog(w);
     return w->failure.err;
 }
 

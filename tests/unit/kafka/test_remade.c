@@ -1,0 +1,174 @@
+/* Topics that are deleted, or deleted and recreated, while a stage runs. The mock cluster cannot
+ * delete topics; tests/kafka/brokers.py does. */
+#include "harness.h"
+#include "mock_world.h"
+
+/* ---- a topic that is gone ---- */
+
+/* Without this a stage waits without end for a topic that does not come back. */
+TEST(a_stage_whose_topic_is_gone_ends)
+{
+    world_create(true);
+    world_will_join_again();
+    world_set("topic.metadata.refresh.interval.ms", "200");
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    rd_kafka_mock_topic_set_error(world.cluster, "t.tier1",
+                                  RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.restarted, "t.tier1"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "t.tier1: there is no such topic"));
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+/* ---- what producers see ---- */
+
+enum { EARLIER = 100 };
+
+static uint64_t told;
+static char last_told[1024];
+
+static void tell(const char *level, const char *text)
+{
+    told += strcmp(level, "error") == 0;
+    snprintf(last_told, sizeof last_told, "%s", text);
+}
+
+struct delivery {
+    struct sp_worker_metrics metrics;
+    struct sp_worker_options options;
+    struct sp_outlet outlets[SP_TOPICS][PARTITIONS];
+    struct sp_worker worker;
+    rd_kafka_t *producer;
+};
+
+static void begin(struct delivery *d)
+{
+    char error[256];
+    *d = (struct delivery){.options = {.kafka = {.prefix = "t.", .instance = "1"},
+                                       .stage = {.name = "toy",
+                                                 .input = SP_TOPIC_TIER1,
+                                                 .stateful = true,
+                                                 .changelog = SP_TOPIC_TIER1_CHANGELOG},
+                                       .log = tell}};
+    d->options.metrics = &d->metrics;
+    d->worker.options = &d->options;
+    for (int topic = 0; topic < SP_TOPICS; topic++) {
+        sp_topic_name(&d->options.kafka, (enum sp_topic)topic, d->worker.topics[topic]);
+        d->worker.partitions[topic] = PARTITIONS;
+        d->worker.outlets[topic] = d->outlets[topic];
+        for (int p = 0; p < PARTITIONS; p++)
+            d->outlets[topic][p] =
+                (struct sp_outlet){.topic = (enum sp_topic)topic, .last = EARLIER};
+    }
+    d->producer = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), error, sizeof error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d->producer);
+    told = 0;
+}
+
+static void deliver(struct delivery *d, enum sp_topic topic, int32_t partition, int64_t offset)
+{
+    struct sp_outlet *outlet = &d->outlets[topic][partition];
+    rd_kafka_message_t m = {.partition = partition, .offset = offset, ._private = outlet};
+    outlet->messages = 1;
+    sp_transaction_delivered(d->producer, &m, &d->worker);
+}
+
+/* It passes: if the topic is not another one, the stage goes on with its next round. */
+TEST(a_stage_whose_changelog_was_recreated_commits_nothing_to_it)
+{
+    struct delivery d;
+    begin(&d);
+    deliver(&d, SP_TOPIC_TIER1_CHANGELOG, 1, EARLIER + 1);
+    CU_ASSERT_EQUAL(d.worker.failure.err, SP_OK);
+    deliver(&d, SP_TOPIC_TIER1_CHANGELOG, 1, 0);
+    CU_ASSERT_EQUAL(d.worker.failure.err, SP_BUSY);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(d.worker.failure.fault.text, "t.tier1-changelog: was deleted and recreated"));
+    rd_kafka_destroy(d.producer);
+}
+
+/* Once for each topic, whatever follows. */
+TEST(a_stage_says_that_what_it_writes_to_was_recreated_and_goes_on)
+{
+    struct delivery d;
+    begin(&d);
+    for (int64_t offset = 0; offset < 3; offset++)
+        for (int32_t p = 0; p < PARTITIONS; p++)
+            deliver(&d, SP_TOPIC_STATUS, p, offset);
+    CU_ASSERT_EQUAL(told, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(last_told, "t.status: was deleted and recreated"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(last_told, "with its next fetch"));
+    deliver(&d, SP_TOPIC_TIER2, 0, 0);
+    CU_ASSERT_EQUAL(told, 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(last_told, "pages may be in the wrong groups"));
+    CU_ASSERT_EQUAL(d.worker.failure.err, SP_OK);
+    CU_ASSERT_EQUAL(d.metrics.errors, 2);
+    rd_kafka_destroy(d.producer);
+}
+
+/* An offset that librdkafka does not know says nothing. */
+TEST(offsets_that_grow_or_are_not_known_say_nothing)
+{
+    struct delivery d;
+    begin(&d);
+    deliver(&d, SP_TOPIC_STATUS, 0, EARLIER + 1);
+    deliver(&d, SP_TOPIC_STATUS, 0, RD_KAFKA_OFFSET_INVALID);
+    deliver(&d, SP_TOPIC_STATUS, 0, EARLIER + 2);
+    deliver(&d, SP_TOPIC_TIER1_CHANGELOG, 0, RD_KAFKA_OFFSET_INVALID);
+    CU_ASSERT_EQUAL(told, 0);
+    CU_ASSERT_EQUAL(d.worker.failure.err, SP_OK);
+    CU_ASSERT_EQUAL(d.outlets[SP_TOPIC_STATUS][0].last, EARLIER + 2);
+    rd_kafka_destroy(d.producer);
+}
+
+/* ---- the statuses at the start ---- */
+
+static int64_t status_ends[PARTITIONS];
+
+enum sp_err __wrap_sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
+                                 int64_t *ret_ends, int timeout_ms, struct sp_fault *fault);
+
+enum sp_err __wrap_sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
+                                 int64_t *ret_ends, int timeout_ms, struct sp_fault *fault)
+{
+    (void)handle, (void)timeout_ms, (void)fault;
+    CU_ASSERT_STRING_EQUAL(topic, "t.status");
+    memcpy(ret_ends, status_ends, (size_t)partitions * sizeof *ret_ends);
+    return SP_OK;
+}
+
+/* What the stage logs about the ends of the two partitions of `status`; handled messages: `next`.
+ */
+static const char *look(int64_t next, int64_t first, int64_t second)
+{
+    static struct delivery d;
+    struct sp_task task = {.input_next = next};
+    struct sp_task *tasks[PARTITIONS] = {&task};
+    begin(&d);
+    d.options.stage.outputs[0] = SP_TOPIC_STATUS;
+    d.options.stage.output_count = 1;
+    d.worker.tasks = tasks;
+    status_ends[0] = first;
+    status_ends[1] = second;
+    last_told[0] = 0;
+    sp_remade_look(&d.worker);
+    rd_kafka_destroy(d.producer);
+    return last_told;
+}
+
+TEST(statuses_that_are_gone_are_noticed_at_the_start)
+{
+    CU_ASSERT_PTR_NOT_NULL(strstr(look(7, 0, 0), "t.status: is empty, although there is a state"));
+    CU_ASSERT_STRING_EQUAL(look(-1, 0, 0), "");
+    CU_ASSERT_STRING_EQUAL(look(7, 1, 0), "");
+    CU_ASSERT_STRING_EQUAL(look(7, 1000, 1), "");
+}
+
+TEST(partitions_that_were_added_to_the_statuses_are_noticed_at_the_start)
+{
+    CU_ASSERT_PTR_NOT_NULL(strstr(look(7, 1000, 0), "If partitions were added"));
+    CU_ASSERT_STRING_EQUAL(look(7, 199, 0), "");
+}
