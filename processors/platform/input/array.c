@@ -98,4 +98,4 @@ static void end(void *state, struct sp_buf *out)
     end_element(state, out);
 }
 
-const struct sp_convert_ops sp_convert_array = {make, sp_free, feed, end};
+const struct sp_convert_ops sp_convert_array = {make, sp_free, feed, NULL, end};

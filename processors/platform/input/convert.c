@@ -143,6 +143,12 @@ void sp_convert_feed(struct sp_convert *c, struct sp_view bytes, struct sp_buf *
     c->ops->feed(c->state, bytes, out);
 }
 
+void sp_convert_cut(struct sp_convert *c)
+{
+    if (c->ops->cut)
+        c->ops->cut(c->state);
+}
+
 void sp_convert_end(struct sp_convert *c, struct sp_buf *out)
 {
     c->ops->end(c->state, out);

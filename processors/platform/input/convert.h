@@ -33,6 +33,9 @@ struct sp_convert *sp_convert_new(enum sp_convert_kind kind, char separator,
 void sp_convert_free(struct sp_convert *c);
 /* Takes the next bytes of the file and appends the lines that they complete. */
 void sp_convert_feed(struct sp_convert *c, struct sp_view bytes, struct sp_buf *out);
+/* The file is damaged behind the bytes taken so far: a record that they began is lost, and what
+ * comes next begins another. */
+void sp_convert_cut(struct sp_convert *c);
 /* Appends the last lines at the end of the file. */
 void sp_convert_end(struct sp_convert *c, struct sp_buf *out);
 
@@ -41,6 +44,7 @@ struct sp_convert_ops {
     void *(*make)(char separator, const struct sp_input_fields *fields, uint64_t max_record);
     void (*free)(void *state);
     void (*feed)(void *state, struct sp_view bytes, struct sp_buf *out);
+    void (*cut)(void *state); /* NULL: a record that was begun cannot be taken for a complete one */
     void (*end)(void *state, struct sp_buf *out);
 };
 

@@ -113,6 +113,13 @@ static void on_cell(void *data, size_t len, void *arg)
         sp_json_put_string(&t->row, cell);
 }
 
+static void begin_row(struct table *t)
+{
+    sp_buf_reset(&t->row);
+    t->too_large = false;
+    t->column = 0;
+}
+
 static void on_row(int end, void *arg)
 {
     struct table *t = arg;
@@ -129,9 +136,7 @@ static void on_row(int end, void *arg)
         sp_buf_put_view(t->out, sp_buf_view(&t->row));
         sp_buf_put_str(t->out, "}\n");
     }
-    sp_buf_reset(&t->row);
-    t->too_large = false;
-    t->column = 0;
+    begin_row(t);
 }
 
 static void put_broken(struct table *t)
@@ -158,6 +163,16 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
         put_broken(t);
 }
 
+/* A row may end after any cell, so the part of one would be a page with a part of its text. */
+static void cut(void *state)
+{
+    struct table *t = state;
+    csv_fini(&t->parser, NULL, NULL, NULL);
+    begin_row(t);
+    if (!t->header_over)
+        t->broken = "the row that names the columns is damaged";
+}
+
 static void end(void *state, struct sp_buf *out)
 {
     struct table *t = state;
@@ -172,4 +187,4 @@ static void end(void *state, struct sp_buf *out)
     }
 }
 
-const struct sp_convert_ops sp_convert_table = {make, release, feed, end};
+const struct sp_convert_ops sp_convert_table = {make, release, feed, cut, end};

@@ -261,4 +261,4 @@ static void end(void *state, struct sp_buf *out)
     parse(state, sp_view("", 0), true, out);
 }
 
-const struct sp_convert_ops sp_convert_wiki = {make, release, feed, end};
+const struct sp_convert_ops sp_convert_wiki = {make, release, feed, NULL, end};

@@ -30,12 +30,15 @@ static bool convert_more(struct sp_window *w)
         if (w->raw_at == w->raw.len && !fill_raw(w)) {
             enum sp_err err = w->raw_err;
             w->raw_err = SP_OK;
-            if (err == SP_IO)
+            if (err == SP_IO) {
                 w->io = err;
-            else if (err != SP_OK)
-                w->damage = err;
-            if (err != SP_OK)
                 break;
+            }
+            if (err != SP_OK) {
+                w->damage = err;
+                sp_convert_cut(w->convert);
+                break;
+            }
             w->converted = true;
             sp_convert_end(w->convert, &w->buf);
             break;

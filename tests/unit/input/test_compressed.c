@@ -86,6 +86,85 @@ TEST(zstandard_frames_are_read_as_one_text)
     sp_buf_done(&file);
 }
 
+static void put_table(struct sp_buf *out, int rows)
+{
+    sp_buf_put_str(out, "url,content\n");
+    for (int i = 0; i < rows; i++) {
+        put_format(out, "http://u/%d,\"text, ", i);
+        put_noise(out, (uint64_t)i, 100);
+        sp_buf_put_str(out, i % 2 ? "\"\n" : " and more\"\n");
+    }
+}
+
+/* Wherever a compressed table ends, each page has its whole text, and the damage is told once. */
+TEST(a_table_that_is_cut_within_a_row_makes_up_no_page)
+{
+    enum { ROWS = 8 };
+    struct sp_buf text = {0}, file = {0};
+    put_table(&text, ROWS);
+    put_gzip(&file, sp_buf_view(&text));
+    struct got whole = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(whole.pages, ROWS);
+    for (size_t len = 200; len < file.len; len++) {
+        struct got g = read_bytes(sp_view(file.data, len), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, g.pages + 1);
+        check_bad(&g, g.pages, SP_TRUNCATED, "ends within a member");
+        for (size_t i = 0; i < g.pages; i++)
+            CU_ASSERT(same_page(&g.items[i].page, &whole.items[i].page));
+        got_done(&g);
+    }
+    got_done(&whole);
+    sp_buf_done(&text);
+    sp_buf_done(&file);
+}
+
+/* Appends a member whose text is followed by a block of a type that does not exist. */
+static void put_damaged(struct sp_buf *out, const char *text)
+{
+    z_stream z = {0};
+    CU_ASSERT_EQUAL_FATAL(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = (Bytef *)(uintptr_t)text;
+    z.avail_in = (uInt)strlen(text);
+    z.next_out = (Bytef *)sp_buf_reserve(out, 4096);
+    z.avail_out = 4096;
+    CU_ASSERT_EQUAL_FATAL(deflate(&z, Z_SYNC_FLUSH), Z_OK);
+    out->len += z.total_out;
+    sp_buf_put_u8(out, 7);
+    deflateEnd(&z);
+}
+
+TEST(after_damage_within_a_row_a_table_goes_on_at_the_next_member)
+{
+    static const char *const cut[] = {"http://u/1,te", "http://u/1,\"one, two", "http://u/1", "h"};
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        struct sp_buf file = {0};
+        char text[128];
+        snprintf(text, sizeof text, "url,content\nhttp://u/0,text\n%s", cut[i]);
+        put_damaged(&file, text);
+        put_gzip(&file, sp_view_str("http://u/2,more\n"));
+        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 3);
+        check_page(&g, 0, "http://u/0", "text");
+        check_bad(&g, 1, SP_MALFORMED, "damaged");
+        check_page(&g, 2, "http://u/2", "more");
+        got_done(&g);
+        sp_buf_done(&file);
+    }
+}
+
+TEST(a_table_whose_head_is_damaged_is_not_read)
+{
+    struct sp_buf file = {0};
+    put_damaged(&file, "url,content,langu");
+    put_gzip(&file, sp_view_str("age\nhttp://u/2,more\n"));
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL(g.pages, 0);
+    CU_ASSERT_EQUAL_FATAL(g.count, 1);
+    check_bad(&g, 0, SP_MALFORMED, "damaged");
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
 TEST(offsets_are_those_of_the_decompressed_file)
 {
     struct sp_buf file = {0}, text = {0};
