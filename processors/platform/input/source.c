@@ -291,6 +291,14 @@ static const char *why_not(enum sp_err err, ZSTD_ErrorCode code)
                                : "the compressed file is damaged here";
 }
 
+/* Skips the zeros that tapes and some tools append to a file, or to each of its members, to fill
+ * the last block. */
+static void skip_padding(struct sp_source *s)
+{
+    while (s->at < s->len && s->raw[s->at] == 0)
+        s->at++;
+}
+
 static enum sp_err damaged(struct sp_source *s, enum sp_err err)
 {
     size_t back = s->at > OVERRUN_MAX ? s->at - OVERRUN_MAX : 0;
@@ -309,8 +317,12 @@ static enum sp_err read_gzip(struct sp_source *s, char *to, size_t cap, size_t *
         if (err != SP_OK)
             return err;
         if (!s->inside) {
+            if (!s->lost)
+                skip_padding(s);
             if (s->at == s->len && s->raw_end)
                 return SP_OK; /* the end, between members */
+            if (s->at == s->len)
+                continue;
             while (!s->raw_end && s->len - s->at < 3 && err == SP_OK)
                 err = refill(s);
             if (err != SP_OK)

@@ -86,6 +86,24 @@ TEST(zstandard_frames_are_read_as_one_text)
     sp_buf_done(&file);
 }
 
+/* Tapes and some tools fill the last block of a file with zeros; gzip ignores them as well. */
+TEST(zeros_behind_a_gzip_member_are_padding)
+{
+    for (size_t zeros = 1; zeros < 1u << 20; zeros = zeros * 7 + 1) {
+        struct sp_buf file = {0};
+        put_member(&file, 0, 3);
+        put_times(&file, 0, zeros);
+        put_member(&file, 3, 4);
+        put_times(&file, 0, zeros);
+        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 4);
+        for (int i = 0; i < 4; i++)
+            check_line(&g, (size_t)i, i);
+        got_done(&g);
+        sp_buf_done(&file);
+    }
+}
+
 static void put_table(struct sp_buf *out, int rows)
 {
     sp_buf_put_str(out, "url,content\n");
