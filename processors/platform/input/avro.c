@@ -241,6 +241,11 @@ void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const stru
             one.err = sp_avro_decode(chunk->avro->schema, &data, &one.page, &why);
             /* Billions of records could have no bytes. */
             data.bytes.failed |= (const char *)data.bytes.at == start;
+            if (i + 1 == slice->records && one.err == SP_OK && sp_reader_left(&data.bytes) > 0) {
+                /* The count is too low, or a length in this record is. */
+                one.err = SP_MALFORMED;
+                why = "the block has more bytes than its count of records; others may be lost";
+            }
         } else {
             one.err = err != SP_OK ? err : SP_MALFORMED;
         }

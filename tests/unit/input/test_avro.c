@@ -385,6 +385,28 @@ TEST(a_damaged_block_is_one_dead_letter_for_all_its_records)
     }
 }
 
+TEST(bytes_after_the_last_record_of_a_block_are_a_dead_letter)
+{
+    for (size_t c = 0; c < 3; c++) {
+        struct sp_buf file = {0}, block = {0};
+        put_header(&file, SIMPLE, codecs[c]);
+        for (int i = 0; i < 4; i++)
+            put_simple(&block, i);
+        put_packed(&file, 2, sp_buf_view(&block), codecs[c]);
+        sp_buf_reset(&block);
+        put_simple(&block, 7);
+        put_packed(&file, 1, sp_buf_view(&block), codecs[c]);
+        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 3);
+        check_simple(&g, 0, 0);
+        check_bad(&g, 1, SP_MALFORMED, "more bytes than its count");
+        check_simple(&g, 2, 7);
+        got_done(&g);
+        sp_buf_done(&file);
+        sp_buf_done(&block);
+    }
+}
+
 TEST(a_count_that_its_block_cannot_hold_is_a_dead_letter)
 {
     static const int64_t counts[] = {3, 100, UINT32_MAX};
