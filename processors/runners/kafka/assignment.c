@@ -159,7 +159,10 @@ static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t,
     /* All databases are restored, so the last transactions of the instances that had our partitions
      * before have ended, and their messages are below. */
     w->outlets[w->options->stage.input][t->partition].last = high - 1;
-    w->outlets[w->options->stage.changelog][t->partition].last = t->changelog_next - 1;
+    struct sp_outlet *changelog = &w->outlets[w->options->stage.changelog][t->partition];
+    changelog->first = t->changelog_next;
+    changelog->last = t->changelog_next - 1;
+    changelog->delivered = 0;
     if (t->input_next < 0)
         return check_fresh(w, t, c, low);
     return t->input_next < low || t->input_next > high ? sp_assignment_lost(w, t->partition)

@@ -32,9 +32,10 @@ enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partiti
         rd_kafka_topic_partition_list_add(list, topic, p);
     int64_t until_ms = sp_clock_ms() + timeout_ms;
     rd_kafka_resp_err_t code = ask_for_ends(handle, list, timeout_ms);
-    while (!is_final(code) && sp_clock_ms() < until_ms) {
+    for (int64_t left_ms = until_ms - sp_clock_ms(); !is_final(code) && left_ms > PAUSE_MS;
+         left_ms = until_ms - sp_clock_ms()) {
         usleep(1000 * PAUSE_MS);
-        code = ask_for_ends(handle, list, timeout_ms);
+        code = ask_for_ends(handle, list, (int)left_ms - PAUSE_MS);
     }
     for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
         ret_ends[list->elems[i].partition] = list->elems[i].offset;

@@ -22,8 +22,10 @@ struct sp_outlet {
     enum sp_topic topic;
     uint64_t bytes; /* keys and values that are not delivered yet */
     uint64_t messages;
-    int64_t last; /* the offset of the last one that was delivered; -1: not known */
-    bool begun;   /* of waiting.c */
+    int64_t last;      /* the offset of the last one that was delivered; -1: not known */
+    int64_t first;     /* where the partition ended when it was assigned; 0: not known */
+    int64_t delivered; /* messages since then */
+    bool begun;        /* of waiting.c */
 };
 
 /* A message to be sent. */
@@ -81,6 +83,7 @@ struct sp_worker {
     uint64_t restored;   /* records that the last restore has applied */
     int64_t room_ms;     /* when the room on the disk was looked at */
     int64_t opened_round_ms;
+    bool doubted[SP_TOPICS];   /* whether they were recreated is to be asked */
     bool remade[SP_TOPICS];    /* that they were recreated was logged */
     bool fenced;               /* another process has its name; set at the end of the round */
     bool paused;               /* intake: also for partitions that come */
@@ -165,12 +168,15 @@ bool sp_waiting_put(struct sp_worker *w, const struct sp_outgoing *o, struct sp_
 /* Gives librdkafka what waits. What comes later in the transaction does not wait. */
 void sp_waiting_end(struct sp_worker *w);
 
-/* A message was delivered at an offset that is not above the last one of its partition: the topic
- * was deleted and recreated, or has lost its end. If it is the changelog, the round ends, before
- * anything is committed to it, and the next restore compares it with the local state; otherwise
- * this is logged, once a round. */
-void sp_remade_delivered(struct sp_worker *w, const struct sp_outlet *outlet, int32_t partition,
-                         int64_t offset);
+/* A message was delivered at an offset that is not above the last one of its partition: notes that
+ * the topic may be another one. */
+void sp_remade_doubt(struct sp_worker *w, enum sp_topic topic);
+/* Before a commit, when all messages of the transaction are delivered: asks the broker for the ends
+ * of a topic of which that was noted. If one is less than it was, the topic was deleted and
+ * recreated, or has lost its end. If it is the changelog, the round ends, and the next restore
+ * compares it with the local state; otherwise this is logged, once a round. The round also ends if
+ * the broker does not reply. Asks once at most: another topic's turn is the next commit. */
+enum sp_err sp_remade_check(struct sp_worker *w);
 /* An error of the consumer. True, and the round ends, if it says that a topic or partition that is
  * read does not exist any more: the next round finds out what has become of it. */
 bool sp_remade_gone(struct sp_worker *w, rd_kafka_resp_err_t code, const char *reason);

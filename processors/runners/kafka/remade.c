@@ -1,5 +1,8 @@
 /* What a stage says and does if a topic is deleted and recreated while it runs. The new topic's
  * offsets begin at 0 again, and nothing else tells: a producer sends on as if nothing had happened.
+ * A low offset alone does not prove it. If the broker says of a batch that was sent again that it
+ * has it already, librdkafka does not know its offset, and numbers the messages from -1001 on; and
+ * it may report such a batch late. So the broker is asked where the partition ends.
  *
  * A recreated changelog lacks most of the state. With a transaction in it, a restore without a
  * local state would take what it has for all of it. Before, a restore finds out: the local state
@@ -29,25 +32,78 @@ static const char *loss(enum sp_topic topic)
     }
 }
 
-void sp_remade_delivered(struct sp_worker *w, const struct sp_outlet *outlet, int32_t partition,
-                         int64_t offset)
+void sp_remade_doubt(struct sp_worker *w, enum sp_topic topic)
 {
-    enum sp_topic topic = outlet->topic;
+    w->doubted[topic] = !w->remade[topic];
+}
+
+/* Where a partition ends at least. `delivered` counts if a new changelog has grown beyond the old
+ * one by the time it is asked about: what it has came in this transaction, so it lacks `first` and
+ * the transactions before. */
+static int64_t least_end(const struct sp_outlet *outlet)
+{
+    int64_t counted = outlet->first + outlet->delivered, seen = outlet->last + 1;
+    return counted > seen ? counted : seen;
+}
+
+static void note_remade(struct sp_worker *w, enum sp_topic topic, int32_t partition, int64_t end)
+{
     bool ends = w->options->stage.stateful && topic == w->options->stage.changelog;
     char text[512];
     snprintf(
         text, sizeof text,
-        "was deleted and recreated while this stage ran, or has lost its end (partition %d had "
-        "offset %" PRId64 ", and then %" PRId64 "): %s",
-        (int)partition, outlet->last, offset,
+        "was deleted and recreated while this stage ran, or has lost its end (partition %d ended "
+        "at offset %" PRId64 " or later, and ends at %" PRId64 " now): %s",
+        (int)partition, least_end(&w->outlets[topic][partition]), end,
         ends ? "nothing is committed to it until a restore has read it" : loss(topic));
     if (ends) {
         sp_failure_note_cause(&w->failure, SP_ABORT_BROKER, w->topics[topic], text);
-    } else if (!w->remade[topic]) {
-        w->remade[topic] = true;
-        ADD(w, errors, 1);
-        sp_worker_say(w, "error", "%s: %s", w->topics[topic], text);
+        return;
     }
+    w->remade[topic] = true;
+    ADD(w, errors, 1);
+    sp_worker_say(w, "error", "%s: %s", w->topics[topic], text);
+}
+
+static void judge(struct sp_worker *w, enum sp_topic topic, const int64_t *ends)
+{
+    for (int32_t p = 0; p < w->partitions[topic]; p++)
+        if (ends[p] < least_end(&w->outlets[topic][p])) {
+            note_remade(w, topic, p, ends[p]);
+            return;
+        }
+}
+
+/* The changelog comes first, because nothing may be committed to another one. */
+static enum sp_topic most_urgent(const struct sp_worker *w)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    int topic = 0;
+    if (stage->stateful && w->doubted[stage->changelog])
+        return stage->changelog;
+    while (topic < SP_TOPICS && !w->doubted[topic])
+        topic++;
+    return (enum sp_topic)topic;
+}
+
+enum sp_err sp_remade_check(struct sp_worker *w)
+{
+    enum sp_topic topic = most_urgent(w);
+    struct sp_fault fault;
+    if (topic == SP_TOPICS)
+        return SP_OK;
+    w->doubted[topic] = false;
+    sp_worker_alive(w);
+    int64_t *ends = sp_calloc((size_t)w->partitions[topic], sizeof *ends);
+    enum sp_err err = sp_kafka_ends(w->watcher, w->topics[topic], w->partitions[topic], ends,
+                                    sp_worker_timeout_ms(w), &fault);
+    sp_worker_alive(w);
+    if (err == SP_OK)
+        judge(w, topic, ends);
+    else
+        sp_failure_note(&w->failure, err, "whether a topic was recreated is not known", fault.text);
+    sp_free(ends);
+    return w->failure.err;
 }
 
 static bool has_tasks(const struct sp_worker *w)
@@ -112,6 +168,7 @@ void sp_remade_look(struct sp_worker *w)
     struct sp_fault ignored;
     if (w->failure.err != SP_OK || !has_statuses(w))
         return;
+    sp_worker_alive(w);
     int64_t *ends = sp_calloc((size_t)count, sizeof *ends);
     if (sp_kafka_ends(w->watcher, w->topics[SP_TOPIC_STATUS], count, ends, sp_worker_timeout_ms(w),
                       &ignored) == SP_OK)

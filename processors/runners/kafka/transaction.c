@@ -167,6 +167,15 @@ static const char *why_not(rd_kafka_resp_err_t code)
                : rd_kafka_err2str(code);
 }
 
+static void note_offset(struct sp_worker *w, struct sp_outlet *outlet, int64_t offset)
+{
+    outlet->delivered++;
+    if (offset > outlet->last)
+        outlet->last = offset;
+    else if (offset >= 0) /* librdkafka may not know it */
+        sp_remade_doubt(w, outlet->topic);
+}
+
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
 {
     struct sp_worker *w = arg;
@@ -182,10 +191,8 @@ void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, v
     else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         sp_failure_note_kafka(&w->failure, w->producer, m->err, "a message was not delivered",
                               why_not(m->err));
-    else if (m->offset > outlet->last)
-        outlet->last = m->offset;
-    else if (m->offset >= 0) /* librdkafka may not know it */
-        sp_remade_delivered(w, outlet, m->partition, m->offset);
+    else
+        note_offset(w, outlet, m->offset);
 }
 
 /* ---- transactions ---- */
@@ -396,7 +403,7 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
     if (w->failure.err == SP_OK && w->purged)
         sp_failure_note_transaction(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
                                     "a message was not delivered");
-    if (w->failure.err != SP_OK || commit_offsets(w) != SP_OK)
+    if (w->failure.err != SP_OK || sp_remade_check(w) != SP_OK || commit_offsets(w) != SP_OK)
         return w->failure.err;
     w->open = false;
     for (int32_t p = 0; p < count && w->failure.err == SP_OK; p++)
