@@ -105,8 +105,13 @@ def to_parquet(options: argparse.Namespace) -> int:
     return written
 
 
+def _create(path: str) -> TextIO:
+    """Half of a surrogate pair, which a text from JSON may have but UTF-8 cannot, is written as JSON's escape."""
+    return open(path, "w", encoding="utf-8", errors="backslashreplace")
+
+
 def _write_kept(kept: Any, path: str) -> None:
-    with open(f"{path}.part", "w", encoding="utf-8") as file:
+    with _create(f"{path}.part") as file:
         for row in kept:
             file.write(_line(row) if isinstance(row, dict) else row + "\n")
     os.replace(f"{path}.part", path)
@@ -121,7 +126,7 @@ def run_dedup(options: argparse.Namespace) -> str:
     else:
         _write_kept(result.kept, options.kept)
     if options.removed:
-        with open(options.removed, "w", encoding="utf-8") as file:
+        with _create(options.removed) as file:
             for position, kept, similarity in result.removed:
                 file.write(_line({"row": position, "kept": kept, "similarity": similarity}))
     return f"{len(result.positions)} kept, {len(result.removed)} removed"
@@ -173,7 +178,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
-    except (OSError, ImportError, ValueError, KeyError) as error:
+    except (OSError, EOFError, ImportError, ValueError, KeyError, TypeError) as error:
         text = error.args[0] if isinstance(error, KeyError) else error
         print(f"python -m samepage {options.command}: {text}", file=sys.stderr)
         return 1

@@ -51,8 +51,8 @@ def dedup(source: Union[Iterable[Any], str, "os.PathLike[str]"], threshold: Opti
     """Returns the source without its near duplicates: a document that resembles an earlier kept one is removed.
 
     :param source: texts; mappings with a field ``text``; a pandas DataFrame, a pyarrow Table or a
-        datasets.Dataset with a column of that name; or the path of a .jsonl (also .gz), .txt (a line
-        is a text), .csv or .parquet file.
+        datasets.Dataset with a column of that name; or the path of a .jsonl, .csv or .txt file (a line
+        is a text; also .gz), or of a .parquet file.
     :param threshold: the least similarity of near duplicates; None: the default of the method.
     :param text: the field or column of the text.
     :param key: the field or column of a document's key; None: its position.

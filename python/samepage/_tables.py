@@ -7,7 +7,8 @@ import csv
 import gzip
 import json
 import os
-from typing import Any, Hashable, Iterable, Iterator, List, Sequence
+import sys
+from typing import IO, Any, Hashable, Iterable, Iterator, List, Optional, Sequence
 
 from ._native import Text
 
@@ -110,10 +111,16 @@ def need(module: str, what: str) -> Any:
         raise ImportError(f"{what} needs {name}: pip install {name}") from None
 
 
+def open_lines(path: str, newline: Optional[str] = None) -> IO[str]:
+    """Opens a text file, which may be compressed and may begin with a byte order mark."""
+    if path.endswith(".gz"):
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline=newline)
+    return open(path, encoding="utf-8-sig", newline=newline)
+
+
 def read_jsonl(path: str) -> List[Any]:
-    opened = gzip.open if path.endswith(".gz") else open
     rows = []
-    with opened(path, "rt", encoding="utf-8") as file:
+    with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
@@ -124,8 +131,20 @@ def read_jsonl(path: str) -> List[Any]:
 
 
 def read_csv(path: str) -> List[Any]:
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    limit = csv.field_size_limit(sys.maxsize)  # a page can be longer than the default, 128 KiB
+    try:
+        with open_lines(path, newline="") as file:
+            return list(csv.DictReader(file))
+    except csv.Error as error:
+        raise ValueError(f"{path}: not CSV: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def read_txt(path: str) -> List[str]:
+    # Not splitlines(): it also splits at form feeds, U+0085 and U+2028, which are part of a text.
+    with open_lines(path) as file:
+        return [line.rstrip("\n") for line in file]
 
 
 def open_file(path: str, field: str) -> Source:
@@ -140,9 +159,8 @@ def open_file(path: str, field: str) -> Source:
     if kind == ".csv":
         return Source(read_csv(path), field)
     if kind == ".txt":
-        with open(path, encoding="utf-8") as file:
-            return Source(file.read().splitlines(), field)
-    raise ValueError(f"{path}: its name does not end in .jsonl, .jsonl.gz, .parquet, .csv or .txt")
+        return Source(read_txt(path), field)
+    raise ValueError(f"{path}: its name does not end in .jsonl, .csv or .txt (also with .gz), or .parquet")
 
 
 def open_source(source: Any, field: str) -> Source:

@@ -95,11 +95,21 @@ class Command(unittest.TestCase):
         self.assertTrue(removed)
         self.assertTrue({row["kept"] for row in removed} <= {row["key"] for row in kept})
 
+    def test_half_of_a_surrogate_pair(self):
+        row = {"text": "caf\ud83d \u00e9"}
+        with open(self.path("half.jsonl"), "w", encoding="utf-8") as file:
+            file.write(json.dumps(row))
+        self.call("dedup", "half.jsonl", "--kept", "kept.jsonl")
+        self.assertEqual(self.read("kept.jsonl"), [row])
+
     def test_mistakes_are_named(self):
         self.assertIn("there are: key, body, when, raw", self.call("to-jsonl", "a.parquet", code=1))
         self.assertIn("none.parquet", self.call("to-jsonl", "none.parquet", "-o", "x", code=1))
         with open(self.path("bad.jsonl"), "w", encoding="utf-8") as file:
             file.write("7\n")
+        with open(self.path("number.jsonl"), "w", encoding="utf-8") as file:
+            file.write('{"text": 7}\n')
+        self.assertIn("not int", self.call("dedup", "number.jsonl", "--kept", "x", code=1))
         self.assertIn("bad.jsonl:1", self.call("to-parquet", "bad.jsonl", "--rows-of", "a.parquet", "-o", "x", code=1))
         self.assertFalse(os.path.exists(self.path("x")))
 

@@ -144,6 +144,30 @@ class Collections(unittest.TestCase):
         self.assertIsInstance(result.kept, datasets.Dataset)
         self.assertEqual(result.kept["id"][:], [1, 3, 4])
 
+    def write(self, name, data):
+        opened = gzip.open if name.endswith(".gz") else open
+        with opened(self.path(name), "wb") as file:
+            file.write(data)
+        return self.path(name)
+
+    def test_files_of_other_programs(self):
+        marked = b"\xef\xbb\xbf"
+        table, lines = f"text,id\n{A},1\n".encode(), json.dumps({"text": A}).encode()
+        for name, data in (("b.csv", marked + table), ("b.csv.gz", table), ("b.jsonl", marked + lines),
+                           ("b.jsonl.gz", marked + lines)):
+            self.assertEqual(samepage.dedup(self.write(name, data)).kept[0]["text"], A, name)
+        self.assertEqual(samepage.dedup(self.write("b.txt.gz", A.encode())).kept, [A])
+
+    def test_a_long_cell(self):
+        limit = csv.field_size_limit()
+        page = "word " * 40000
+        self.assertEqual(samepage.dedup(self.write("c.csv", f"text\n{page}\n".encode())).kept, [{"text": page}])
+        self.assertEqual(csv.field_size_limit(), limit)
+
+    def test_a_text_of_a_line_has_no_other_line_ends(self):
+        line = f"{A}\u2028{C}\x0c\x85"
+        self.assertEqual(samepage.dedup(self.write("d.txt", f"{line}\r\n{B}\n".encode())).kept, [line, B])
+
     def test_files(self):
         import pyarrow
         import pyarrow.parquet
