@@ -42,8 +42,13 @@ def of_status(index, status):
     return update(index, status["url"], status_fields(status))
 
 
+def whole(text):
+    """Half of a surrogate pair, which JSON may have but UTF-8 cannot, becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def page_fields(page):
-    return {"content": page.get("content") or "", "content_type": page.get("content_type") or "text/html"}
+    return {"content": whole(page.get("content") or ""), "content_type": page.get("content_type") or "text/html"}
 
 
 def status_fields(status):
@@ -53,7 +58,7 @@ def status_fields(status):
 
 
 def lines(path):
-    with (sys.stdin if path == "-" else open(path, encoding="utf-8")) as file:
+    with (sys.stdin if path == "-" else open(path, encoding="utf-8-sig")) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
@@ -61,6 +66,7 @@ def lines(path):
                 row = json.loads(line)
                 if not isinstance(row.get("url"), str):
                     raise ValueError("it has no url")
+                row["url"].encode()  # UnicodeEncodeError, a ValueError: not a URL
                 yield row
             except (ValueError, AttributeError) as error:
                 print(f"bulk.py: {path}:{number}: passed over: {error}", file=sys.stderr)
@@ -90,7 +96,8 @@ def events(options):
 def requests(options):
     if options.pages:
         for page in lines(options.pages):
-            status = page.get("http_status", 200)
+            status = page.get("http_status")
+            status = 200 if status is None else status
             if 200 <= status < 300 and status != 206 and not page.get("redirect_url"):
                 yield update(options.index, page["url"], page_fields(page))
     for status in lines(options.statuses) if options.statuses else ():

@@ -96,6 +96,24 @@ def check_erased(call, bulk, path, program):
             fail(name, "has", store)
 
 
+def check_unusual(call, bulk, path, program):
+    """What samepage reads, the example reads as well."""
+    rows = [{"url": "http://u.example/1", "http_status": None, "redirect_url": None, "content": "null counts as 200"},
+            {"url": "http://u.example/2", "content": "half \ud83d of a pair"}]
+    with open(path("unusual.jsonl"), "w", encoding="utf-8-sig") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+        file.write(json.dumps({"url": "http://u.example/\ud83d", "content": "no URL"}) + "\n")
+    known = {json.loads(line)["url"] for line in call(program, "run", "-q", "unusual.jsonl").stdout.splitlines()}
+    said = call(sys.executable, "-B", bulk, "--pages", "unusual.jsonl", "-o", "unusual").stderr
+    store = {}
+    apply(read(path("unusual")), store)
+    found = {document["url"]: document["content"] for document in store.values()}
+    if found != {rows[0]["url"]: rows[0]["content"], rows[1]["url"]: "half \ufffd of a pair"} or known != set(found):
+        fail("unusual pages became", found)
+    if said.count("passed over") != 1 or "unusual.jsonl:3" not in said:
+        fail("what is no URL is not named:", said)
+
+
 def main(source, program):
     bulk = os.path.join(source, "examples/opensearch/bulk.py")
     with tempfile.TemporaryDirectory() as work:
@@ -148,6 +166,7 @@ def main(source, program):
         if found["http://part.example/b"]["samepage"]["contained_in"] != "http://part.example/all":
             fail("a part is not known as one")
         check_erased(call, bulk, path, program)
+        check_unusual(call, bulk, path, program)
         losers = sum(event["status"] == "loser" for event in latest.values())
         if not losers or len(found) < len(latest):
             fail("this was no test")
