@@ -8,6 +8,9 @@
 #include "input/flat.h"
 #include "input/json.h"
 
+/* HTTP statuses of a success without a body. */
+enum { NO_CONTENT = 204, RESET_CONTENT = 205 };
+
 struct sp_parser *sp_parser_new(const struct sp_input_options *options)
 {
     struct sp_parser *p = sp_calloc(1, sizeof *p);
@@ -72,6 +75,9 @@ void sp_parser_identify(struct sp_parser *p, struct sp_page_record *page, uint64
 
 void sp_parser_resolve(struct sp_parser *p, struct sp_page_record *page)
 {
+    bool empty = page->http_status == NO_CONTENT || page->http_status == RESET_CONTENT;
+    if (empty && !page->content.data && !page->content_like) /* `content` may be left out */
+        page->content = sp_view("", 0);
     if (page->redirect_url.len == 0)
         return;
     sp_buf_reset(&p->url);

@@ -30,7 +30,8 @@ void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const stru
                    uint64_t skip, struct sp_input_item *item,
                    void (*each)(void *arg, const struct sp_input_item *item), void *arg);
 
-/* Replaces page->redirect_url, a reference, by the absolute URL. */
+/* Replaces page->redirect_url, a reference, by the absolute URL, and gives an empty content to
+ * a page that has none because of its status (204, 205). */
 void sp_parser_resolve(struct sp_parser *p, struct sp_page_record *page);
 /* If the fields allow any id, or are those of a dataset: turns an id that is no URL into doc:ID. A
  * dataset's record without an id gets its number. */

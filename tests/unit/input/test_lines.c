@@ -88,6 +88,28 @@ TEST(null_and_absent_are_the_same)
     got_done(&g);
 }
 
+TEST(a_success_without_a_body_needs_no_content)
+{
+    static const struct {
+        const char *line;
+        bool lacks;
+    } lines[] = {{"{\"url\":\"http://a/\",\"http_status\":204}", false},
+                 {"{\"url\":\"http://a/\",\"http_status\":205,\"content\":null}", false},
+                 {"{\"url\":\"http://a/\",\"http_status\":200}", true},
+                 {"{\"url\":\"http://a/\",\"http_status\":204,\"text\":\"some\"}", true}};
+    struct sp_input_options options;
+    sp_input_options_default(&options);
+    struct sp_parser *p = sp_parser_new(&options);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct sp_page_record page = {0};
+        const char *why = NULL;
+        CU_ASSERT_EQUAL_FATAL(sp_parser_json(p, sp_view_str(lines[i].line), &page, &why), SP_OK);
+        CU_ASSERT_EQUAL(sp_page_record_lacks_content(&page) != NULL, lines[i].lacks);
+        CU_ASSERT_EQUAL(page.content.len, 0);
+    }
+    sp_parser_free(p);
+}
+
 TEST(numbers_are_taken_in_every_spelling)
 {
     static const struct {
