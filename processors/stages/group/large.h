@@ -18,6 +18,7 @@
  *   cover.c   decides which hubs win
  *   winning.c the winners, and the search for those that cover a hub
  *   lacking.c narrows that search: by the shingles that winners lack
+ *   sharing.c narrows that search: by the shingles that winners share
  *   lookup.c  narrows that search: by bit patterns
  *   aware.c   chooses the members that a step tells their status
  *
@@ -75,6 +76,7 @@ struct sp_hub {
     float own_similarity; /* between two of its members; -1: not known yet */
     uint64_t judged;      /* it was compared with the winners up to that number */
     uint64_t won;         /* its number as a winner */
+    uint64_t met;         /* the last search of large->sharing that met it */
     struct sp_bond *out;
     struct sp_bond *in;
     uint32_t label; /* scratch of bonds.c */
@@ -123,6 +125,8 @@ struct sp_large {
     struct sp_lacking_winners *lacking; /* lacking.c; NULL: not needed yet, or of no use */
     uint32_t lacking_from;              /* winners with which it is tried again */
     struct sp_lookup *lookup;    /* lookup.c; NULL: not needed yet; only one of both is made */
+    struct sp_sharing *sharing;  /* sharing.c; NULL: not needed yet, or of no use */
+    uint32_t sharing_from;       /* winners with which it is tried again; 0: not tried yet */
     uint32_t paid;               /* hubs that may be opened (cover.c) */
     struct sp_hub_list near;     /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
@@ -299,6 +303,17 @@ bool sp_lacking_winners_serve(struct sp_large *l);
 void sp_lacking_winners_near(struct sp_large *l, struct sp_hub *h,
                              const struct sp_lookup_range *range);
 void sp_lacking_winners_end(struct sp_large *l);
+
+/* ---- sharing.c */
+/* The hub has become a winner, and is one no longer. */
+void sp_sharing_enter(struct sp_large *l, struct sp_hub *h);
+void sp_sharing_leave(struct sp_large *l, struct sp_hub *h);
+/* Whether it can be searched; makes it if it may be of use. */
+bool sp_sharing_serves(struct sp_large *l);
+/* Fills l->near with those winners of the range, by rank, that can be similar to the hub. False:
+ * they are too many. */
+bool sp_sharing_near(struct sp_large *l, struct sp_hub *h, const struct sp_lookup_range *range);
+void sp_sharing_end(struct sp_large *l);
 
 /* ---- lookup.c */
 /* The hub has become a winner, and is one no longer. */

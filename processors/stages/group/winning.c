@@ -7,8 +7,8 @@
  * hub is held against them in rank order. The first winner is compared. For the others, bit
  * patterns of the shingles (similarity/parity.h) rule out nearly all that are not similar, without
  * reading their signatures. If there are many winners, an index by the shingles that they lack
- * leaves few of them (lacking.c); if that index is of no use, the patterns are read from contiguous
- * memory (lookup.c). */
+ * leaves few of them (lacking.c), or in a chain one by the shingles that they share (sharing.c); if
+ * both are of no use, the patterns are read from contiguous memory (lookup.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,14 +31,16 @@ void sp_winning_add(struct sp_large *l, struct sp_hub *h)
     sp_hub_shelve(&l->winners, h);
     sp_hub_list_add(&l->recent, h);
     sp_lacking_winners_enter(l, h);
+    sp_sharing_enter(l, h);
     sp_lookup_enter(l, h);
 }
 
 void sp_winning_end_lookup(struct sp_large *l)
 {
     sp_lacking_winners_end(l);
+    sp_sharing_end(l);
     sp_lookup_end(l);
-    l->lacking_from = 0;
+    l->lacking_from = l->sharing_from = 0;
 }
 
 void sp_winning_remove(struct sp_large *l, struct sp_hub *h)
@@ -46,6 +48,7 @@ void sp_winning_remove(struct sp_large *l, struct sp_hub *h)
     enum { FEW = 32 };
     sp_hub_unshelve(&l->winners, h);
     sp_lacking_winners_leave(l, h);
+    sp_sharing_leave(l, h);
     sp_lookup_leave(l, h);
     if (l->winners.count < FEW)
         sp_winning_end_lookup(l);
@@ -152,7 +155,7 @@ static bool index_is_cheaper(const struct sp_large *l)
     struct sp_stars_stats stats;
     if (l->stage->options.large_from)
         return l->winners.count % 2;
-    if (l->winners.count <= PROBE || l->lacking)
+    if (l->winners.count <= PROBE || l->lacking || l->sharing)
         return false;
     if (!l->stars)
         return true;
@@ -250,6 +253,18 @@ static struct sp_hub *next_by_pattern(struct sp_winning_walk *walk)
     return walk->at < l->near.count ? l->near.hubs[walk->at++] : NULL;
 }
 
+/* Fills l->near with all winners of the range that can be similar to the hub, if an index tells. */
+static bool find_all(struct sp_large *l, struct sp_hub *h, const struct sp_lookup_range *range)
+{
+    bool sharing = l->sharing;
+    if (sharing && sp_sharing_near(l, h, range))
+        return true;
+    if (!sp_lacking_winners_serve(l))
+        return !sharing && sp_sharing_serves(l) && sp_sharing_near(l, h, range);
+    sp_lacking_winners_near(l, h, range);
+    return true;
+}
+
 /* NULL at the end. */
 static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
 {
@@ -266,18 +281,15 @@ static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
     w = sp_shelf_next(&l->winners, &walk->place);
     if (!w || (walk->end && !sp_hub_before(w, walk->end)))
         return NULL;
-    uint32_t first = test ? 1 : l->lacking ? FIRST_OF_INDEXED : FIRST;
+    uint32_t first = test ? 1 : l->lacking || l->sharing ? FIRST_OF_INDEXED : FIRST;
     if (walk->passed++ < first || (!test && l->winners.count < MANY))
         return w;
     walk->by_pattern = true;
     l->near.count = walk->at = 0;
-    walk->whole = sp_lacking_winners_serve(l);
-    if (walk->whole) {
-        walk->range = (struct sp_lookup_range){w, walk->end, walk->after, 0};
-        sp_lacking_winners_near(l, walk->hub, &walk->range);
-    } else {
+    walk->range = (struct sp_lookup_range){w, walk->end, walk->after, 0};
+    walk->whole = find_all(l, walk->hub, &walk->range);
+    if (!walk->whole)
         walk->range = sp_lookup_between(l, w, walk->end, walk->after);
-    }
     return next_by_pattern(walk);
 }
 
