@@ -37,19 +37,48 @@ static void find(struct sp_large *l, struct sp_member *m, struct unaware *u)
         u->more = true;
 }
 
-/* Looks at the first two untouched members only: if any member's status has changed, the status of
- * the former winner or of the first other member has. */
+/* The next member of the hub that is not touched, at `place`; NULL: there are no more. *seen counts
+ * the members before and with it. */
+static struct sp_member *next_untouched(const struct sp_hub *h, struct sp_shelf_place *place,
+                                        uint32_t *seen)
+{
+    struct sp_member *m;
+    while ((m = sp_hub_next(h, place)) && m->touched)
+        (*seen)++;
+    *seen += m != NULL;
+    return m;
+}
+
+/* Untouched members of a hub that are looked at: if any member's status has changed, that of the
+ * former winner or of the first other member has. */
+enum { KINDS = 2 };
+
+/* Whether nothing but a round tells the hub's members, once `more` is set: they lose, and lost
+ * before. Invariant: a step tells the same whether such a hub is decided or not, because another
+ * winner would leave them losers, whom a step tells only if `more` is not set. */
+static bool can_wait(const struct sp_hub *h)
+{
+    struct sp_shelf_place place = {0, 0};
+    const struct sp_member *m;
+    uint32_t seen = 0;
+    if (!sp_cover_loses(h))
+        return false;
+    for (int i = 0; i < KINDS && (m = next_untouched(h, &place, &seen)); i++)
+        if (sp_member_was_kept(m))
+            return false;
+    return true;
+}
+
 static void find_holders(struct sp_group_stage *st, struct sp_hub *h, struct unaware *u)
 {
-    enum { KINDS = 2 };
-    uint32_t looked = 0, seen = 0;
+    uint32_t seen = 0;
     bool aware = true;
     struct sp_shelf_place place = {0, 0};
+    struct sp_member *m;
+    if (u->more && can_wait(h))
+        return;
     sp_cover_decide(st, h);
-    for (struct sp_member *m; !st->err && looked < KINDS && (m = sp_hub_next(h, &place)); seen++) {
-        if (m->touched)
-            continue;
-        looked++;
+    for (int i = 0; i < KINDS && !st->err && (m = next_untouched(h, &place, &seen)); i++) {
         if (sp_group_is_told(st, h->group, m))
             continue;
         aware = false;
@@ -58,19 +87,24 @@ static void find_holders(struct sp_group_stage *st, struct sp_hub *h, struct una
     u->more |= !aware && seen < h->holders;
 }
 
-/* Looks at a few hubs after the first change: a former or new winner is usually among them. */
+enum { NEXT = 8 }; /* hubs after the first change: a former or new winner is usually among them */
+
+static bool has_more_than_next(const struct sp_large *l, struct sp_shelf_place place)
+{
+    for (int i = 0; i < NEXT; i++)
+        if (!sp_shelf_next(&l->ranks, &place))
+            return false;
+    return sp_shelf_next(&l->ranks, &place);
+}
+
 static void find_behind(struct sp_group_stage *st, struct sp_large *l, struct unaware *u)
 {
-    enum { NEXT = 8 };
     struct sp_shelf_place place = sp_cover_after(&l->ranks, &l->changed);
     struct sp_hub *h;
-    for (uint32_t looked = 0; !st->err && (h = sp_shelf_next(&l->ranks, &place)); looked++) {
-        if (looked == NEXT) {
-            u->more = true;
-            return;
-        }
-        find_holders(st, h, u);
-    }
+    u->more |= has_more_than_next(l, place);
+    for (int i = 0; i < NEXT && !st->err && (h = sp_shelf_next(&l->ranks, &place)); i++)
+        if (!u->more || l->at_once)
+            find_holders(st, h, u);
 }
 
 /* A running round begins again whatever has changed, because it has told some members a status in

@@ -309,6 +309,11 @@ bool sp_cover_is_decided(const struct sp_hub *h)
     return h->winner == h || (still_holds(l, h) && is_first(l, h));
 }
 
+bool sp_cover_loses(const struct sp_hub *h)
+{
+    return h->best && h->winner && h->winner != h && !h->todo && still_holds(h->group->large, h);
+}
+
 void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
 {
     struct sp_large *l = h->group->large;

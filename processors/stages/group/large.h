@@ -349,6 +349,8 @@ void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h);
 void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g);
 /* Whether the hub is decided and no winner that could cover it has come or gone since. */
 bool sp_cover_is_decided(const struct sp_hub *h);
+/* Whether it is known that another hub covers it, if not which one is the first that does. */
+bool sp_cover_loses(const struct sp_hub *h);
 
 /* ---- aware.c */
 /* Tells present and former winners, and the others as well if they are few; otherwise a round tells
