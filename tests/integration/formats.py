@@ -192,7 +192,7 @@ def damage_is_a_dead_letter(work):
     work.write("open.csv", broken.rsplit("\n", 3)[0] + '\nx,"no end ' + "y" * 5000)
     done = work.run("run", "-q", *FIELDS, "--set", "input.max_record_bytes=1KiB", "--dead-letter", "dead", "open.csv")
     check(len(done.out.splitlines()) > 5, done.out)
-    check_in("a quotation mark may be missing", work.json_lines("dead")[-1]["raw"])
+    check_in("a quotation mark may be missing", work.json_lines("dead")[-1]["detail"])
     work.write("mixed.json", '[{"id":1,"text":"a b c d e f g"}, 7, {"id":2,"text":"h i j k l m n"}, {"id": 3, "te')
     done = work.run("run", "-q", *FIELDS, "--dead-letter", "dead2", "mixed.json")
     check_equal({json.loads(line)["url"] for line in done.out.splitlines()}, {"doc:1", "doc:2"}, "the sound ones")

@@ -1,6 +1,7 @@
 /* JSON lines: cutting at newlines, parsing by flat.c or, where that cannot, by json.cc. */
 #include "input/flat.h"
 #include "input/json.h"
+#include "input/losses.h"
 #include "input/parser.h"
 
 static bool is_blank(const char *line, size_t len)
@@ -95,8 +96,9 @@ void sp_lines_parse(struct sp_parser *p, struct sp_view line, struct sp_input_it
         sp_parser_identify(p, &item->page, item->number);
     if (err == SP_NO_URL && item->page.url.len > 0)
         err = SP_OK;
+    const char *lost = err == SP_MALFORMED ? sp_loss_of(line) : NULL;
     if (err != SP_OK)
-        sp_item_fail(item, err, why);
+        sp_item_fail(item, err, lost ? lost : why);
     else
         sp_parser_resolve(p, &item->page);
 }

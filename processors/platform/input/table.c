@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "input/convert.h"
+#include "input/losses.h"
 
 enum { NAME_MAX_BYTES = 1024, NAMES_MAX_BYTES = 1 << 20 };
 
@@ -74,8 +75,7 @@ static bool holds_numbers(const struct sp_input_fields *f, const char *name)
 static void add_name(struct table *t, struct sp_view cell)
 {
     if (cell.len > NAME_MAX_BYTES || t->names.len + cell.len >= NAMES_MAX_BYTES) {
-        t->broken = "the name of a column is longer than 1,024 bytes, or all names together than "
-                    "1 MiB";
+        t->broken = sp_loss_text(SP_LOSS_NAME);
         return;
     }
     sp_grow(&t->name_at, &t->name_cap, t->columns + 1);
@@ -131,7 +131,8 @@ static void on_row(int end, void *arg)
         return;
     }
     if (t->too_large) {
-        sp_buf_put_str(t->out, "a row of the table is larger than input.max_record_bytes\n");
+        sp_buf_put_str(t->out, sp_loss_text(SP_LOSS_ROW));
+        sp_buf_put_u8(t->out, '\n');
     } else if (t->row.len) {
         sp_buf_put_view(t->out, sp_buf_view(&t->row));
         sp_buf_put_str(t->out, "}\n");
@@ -157,8 +158,7 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
     t->begun = true;
     if (csv_parse(&t->parser, bytes.data, bytes.len, on_cell, on_row, t) != bytes.len ||
         csv_get_buffer_size(&t->parser) > t->max_record)
-        t->broken = "a cell of the table does not end within input.max_record_bytes: a quotation "
-                    "mark may be missing";
+        t->broken = sp_loss_text(SP_LOSS_CELL);
     if (t->broken)
         put_broken(t);
 }
@@ -182,7 +182,7 @@ static void end(void *state, struct sp_buf *out)
     /* A cell whose quotation mark is missing would hold all rows after it. */
     csv_set_opts(&t->parser, CSV_APPEND_NULL | CSV_STRICT | CSV_STRICT_FINI);
     if (csv_fini(&t->parser, on_cell, on_row, t) != 0) {
-        t->broken = "the file ends within quotation marks: one may be missing";
+        t->broken = sp_loss_text(SP_LOSS_QUOTES);
         put_broken(t);
     }
 }

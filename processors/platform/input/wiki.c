@@ -12,6 +12,7 @@
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "input/convert.h"
+#include "input/losses.h"
 
 enum element { OTHER, BASE, TITLE, TIMESTAMP, TEXT, ELEMENTS };
 
@@ -178,6 +179,12 @@ static void put_revision(struct wiki *w)
     sp_buf_put_str(w->out, "}\n");
 }
 
+static void put_loss(struct wiki *w, enum sp_loss loss)
+{
+    sp_buf_put_str(w->out, sp_loss_text(loss));
+    sp_buf_put_u8(w->out, '\n');
+}
+
 static void on_end(void *arg, const char *name)
 {
     struct wiki *w = arg;
@@ -185,10 +192,9 @@ static void on_end(void *arg, const char *name)
     if (strcmp(name, "revision") != 0)
         return;
     if (w->cut[TEXT])
-        sp_buf_put_str(w->out, "a revision is larger than input.max_record_bytes\n");
+        put_loss(w, SP_LOSS_REVISION);
     else if (w->cut[BASE] || w->cut[TITLE] || w->cut[TIMESTAMP] || w->redirect.len > NAME_MAX_BYTES)
-        sp_buf_put_str(w->out,
-                       "a title, a time or the wiki's address is longer than 8,192 bytes\n");
+        put_loss(w, SP_LOSS_TITLE);
     else
         put_revision(w);
 }
@@ -245,9 +251,9 @@ static void parse(struct wiki *w, struct sp_view bytes, bool last, struct sp_buf
     if (w->broken || XML_Parse(w->parser, bytes.data, (int)bytes.len, last) == XML_STATUS_OK)
         return;
     w->broken = true;
-    snprintf(why, sizeof why,
-             "the XML of the dump is damaged in line %lu: %s; the rest is not read\n",
-             (unsigned long)XML_GetCurrentLineNumber(w->parser), reason(w));
+    snprintf(why, sizeof why, "%s in line %lu: %s; the rest is not read\n",
+             sp_loss_text(SP_LOSS_XML), (unsigned long)XML_GetCurrentLineNumber(w->parser),
+             reason(w));
     sp_buf_put_str(out, why);
 }
 

@@ -241,10 +241,14 @@ static void check_conversion(const struct sp_buf *file, size_t pages, size_t bad
     struct got g = read_bytes(sp_buf_view(file), how);
     CU_ASSERT_EQUAL(g.pages, pages);
     CU_ASSERT_EQUAL_FATAL(g.count, pages + bad);
-    for (size_t i = 0; i < g.count; i++)
-        if (g.items[i].err != SP_OK)
-            CU_ASSERT_PTR_NOT_NULL(
-                memmem(g.items[i].raw.data, g.items[i].raw.len, part_of_raw, strlen(part_of_raw)));
+    for (size_t i = 0; i < g.count; i++) {
+        struct sp_view raw = g.items[i].raw;
+        if (g.items[i].err == SP_OK)
+            continue;
+        CU_ASSERT_PTR_NOT_NULL(memmem(raw.data, raw.len, part_of_raw, strlen(part_of_raw)));
+        CU_ASSERT(raw.len >= strlen(g.items[i].why) && /* the reason begins it */
+                  memcmp(raw.data, g.items[i].why, strlen(g.items[i].why)) == 0);
+    }
     got_done(&g);
 }
 
