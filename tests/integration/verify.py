@@ -1,9 +1,10 @@
 """run --verify: what it reports for correct runs, for continued ones, and for those that it cannot verify."""
 
+import json
 import re
 from urllib.parse import urlsplit
 
-from harness import check, check_in, main
+from harness import check, check_equal, check_in, main
 
 CELLS = ["--set", "partition.cells=5"]
 
@@ -108,6 +109,27 @@ def runs_that_approximate_say_what_differs(work):
             check_in("verify: no difference", done.err)
         differing += count > 0
     check(differing > 0, "nothing differed: what a difference looks like was not tested")
+
+
+def a_large_group_holds_together_when_most_of_a_star_moves_to_another_page(work):
+    """Until the last pages come, the star of p43 in the index of the group has nearly all of them. Then c152 takes all
+    but p43 and two others. Afterwards the pages go that resemble both. Hashes decide that it is these two pages."""
+    near_c = {6 + 12 * spot: f"c{spot}" for spot in range(5)}
+    kinds = {"p": {}, "y": {6 + 12 * spot: f"y{spot}" for spot in range(20, 29)}, "c": near_c,
+             "z": {**near_c, **{6 + 12 * spot: f"z{spot}" for spot in range(5, 14)}}}
+    lines, gone = [], []
+    for kind, count in ("p", 60), ("y", 2), ("c", 10), ("z", 45), ("c", 80):
+        for _ in range(count):
+            name, words = f"{kind}{len(lines)}", {**kinds[kind], 474: f"own{len(lines)}"}
+            url = f"http://h.example/{name}"
+            lines.append({"url": url, "content": " ".join(words.get(at, f"word{at}") for at in range(504))})
+            if kind in "pc" and name not in ("p43", "c152"):
+                gone.append({"url": url, "http_status": 404})
+    work.write("crawl", "".join(json.dumps({**line, "fetch_time_ms": at}) + "\n"
+                                for at, line in enumerate(lines + gone, 1)))
+    work.run("run", "-q", "-o", "out", "--verify", "--groups", "groups", "crawl")
+    largest = max(work.json_lines("groups"), key=lambda group: len(group["members"]))
+    check_equal(len(largest["members"]), 2 + 2 + 45, "members: p43, c152, and those that resemble one of them")
 
 
 if __name__ == "__main__":

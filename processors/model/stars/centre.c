@@ -201,6 +201,7 @@ static bool centre_large(struct sp_stars *s, uint32_t star)
     uint32_t to = sp_star_new(d, rival, x);
     sp_star_cover_pivot(s, to, x, false);
     sp_star_drain(s, star, rival);
+    s->risen = rival;
     return true;
 }
 

@@ -200,6 +200,7 @@ struct sp_stars {
     uint32_t hub;         /* the star on whose fringe the probe could be if its own shingles are too
                            * few, or NONE */
     uint32_t hub_overlap; /* with its pivot */
+    uint32_t risen;       /* the kid that sp_star_place has made a pivot (centre.c), or NONE */
     struct tried *tried;
     uint32_t tried_count;
     uint32_t tried_cap;

@@ -78,6 +78,12 @@ struct moving {
     uint32_t moved;
 };
 
+static void note_moved(struct sp_stars *s, uint32_t row, struct moving *m)
+{
+    sp_grow(&s->moved, &s->moved_cap, m->moved + 1);
+    s->moved[m->moved++] = row;
+}
+
 /* ---- headless ---- */
 
 enum { HEIRS = 16 };
@@ -138,8 +144,12 @@ static bool move_fringe(struct sp_stars *s, uint32_t row, struct moving *m)
     const struct sp_signature *x;
     if (sp_star_kid_at(s, row).adopter == ORPHAN)
         return let_go(s, row, m);
-    return sp_star_signature_of(s, row, &x) && sp_star_kid_leave(s, row, x) &&
-           sp_star_probe(d, x, row) && sp_star_place(d, row, x);
+    if (!sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x) ||
+        !sp_star_probe(d, x, row) || !sp_star_place(d, row, x))
+        return false;
+    if (s->risen != NONE)
+        note_moved(s, s->risen, m);
+    return true;
 }
 
 static bool move_headless(struct sp_stars *s, uint32_t star, uint32_t row, struct moving *m)
@@ -191,8 +201,7 @@ static bool move_draining(struct sp_stars *s, uint32_t star, uint32_t row, struc
     if (!sp_star_kid_leave(s, row, x))
         return false;
     sp_star_kid_add(s, s->rows[heir].star, row, pivot, x, CHILD, NONE);
-    sp_grow(&s->moved, &s->moved_cap, m->moved + 1);
-    s->moved[m->moved++] = row;
+    note_moved(s, row, m);
     return true;
 }
 
@@ -213,8 +222,7 @@ static bool end_draining(struct sp_stars *s, uint32_t star, struct moving *m)
     sp_star_uncover_star(s, star, pivot);
     sp_star_free(s, star);
     sp_star_kid_add(s, s->rows[heir].star, row, heir_pivot, pivot, CHILD, NONE);
-    sp_grow(&s->moved, &s->moved_cap, m->moved + 1);
-    s->moved[m->moved++] = row;
+    note_moved(s, row, m);
     return true;
 }
 

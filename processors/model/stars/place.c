@@ -311,6 +311,7 @@ bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
 {
     struct sp_stars *s = d->stars;
     bool done;
+    s->risen = NONE;
     if (!join_beside(s, row, x, &done))
         return false;
     if (!done && !absorb(d, row, x, &done))

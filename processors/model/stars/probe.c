@@ -347,7 +347,7 @@ void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches)
                                                       : s->stars[t->star].pivot;
         s->touches[i] = (struct sp_touch){t->row, pivot, t->similarity};
     }
-    *ret_touches = (struct sp_touches){s->touches, s->touched_count, NONE};
+    *ret_touches = (struct sp_touches){s->touches, s->touched_count, NONE, NONE};
 }
 
 void sp_stars_prefetch(const struct sp_stars_domain *d, const struct sp_signature *signature)

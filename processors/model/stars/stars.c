@@ -137,6 +137,7 @@ enum sp_err sp_stars_insert(struct sp_stars_domain *d, uint32_t row,
     sp_star_probe_report(s, ret_touches);
     ret_touches->twin = twin;
     insert(d, row, signature);
+    ret_touches->risen = s->risen;
     return sp_star_outcome(s);
 }
 

@@ -158,7 +158,9 @@ struct sp_touch {
 struct sp_touches {
     const struct sp_touch *items; /* most similar first */
     size_t count;
-    uint32_t twin; /* of the inserted row, or SP_STARS_NONE */
+    uint32_t twin;  /* of the inserted row, or SP_STARS_NONE */
+    uint32_t risen; /* a kid that left its star for one of its own when the row was inserted, as its
+                     * pivot; or SP_STARS_NONE */
 };
 
 /* Finds what the signature touches in the domain, except for the row `except` (SP_STARS_NONE: no
@@ -185,7 +187,9 @@ enum sp_err sp_stars_remove(struct sp_stars_domain *d, uint32_t row, bool *ret_g
  *
  * A caller that stores touches as edges must keep them valid. A row that touched a child and not
  * its pivot relies on the child to connect it with the star. When the child leaves the star (it is
- * removed, or is in `rows` or `moved` below), the caller must probe the row again. */
+ * removed, is in `rows` or `moved` below, or has risen), the caller must probe the row again. A row
+ * that has moved or risen must be probed again itself: nothing says yet that it resembles rows of
+ * its former star. (Who follows the anchors of changed rows sees by them which row has risen.) */
 
 struct sp_stars_left {
     const uint32_t *rows; /* left their star; the caller must insert each again with its

@@ -83,6 +83,12 @@ void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches)
     }
 }
 
+void sp_bonds_moved(struct sp_hub *h)
+{
+    ask_again(h);
+    ask_reliers(h);
+}
+
 /* ---- doubts ---- */
 
 static void doubt_one(struct sp_hub *h)
@@ -172,11 +178,8 @@ static void follow(struct sp_group_stage *st, struct sp_large *l, const struct s
     struct sp_hub_list again = {0};
     for (size_t i = 0; i < left->count; i++)
         sp_hub_list_add(&again, sp_hub_at(l, left->rows[i]));
-    for (size_t i = 0; i < left->moved_count; i++) {
-        struct sp_hub *h = sp_hub_at(l, left->moved[i]);
-        ask_again(h);
-        ask_reliers(h);
-    }
+    for (size_t i = 0; i < left->moved_count; i++)
+        sp_bonds_moved(sp_hub_at(l, left->moved[i]));
     for (size_t i = 0; i < left->ghost_count; i++)
         sp_hub_list_add(&l->gone, sp_hub_at(l, left->ghosts[i]));
     for (uint32_t i = 0; i < again.count && !st->err; i++)

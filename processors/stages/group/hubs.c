@@ -247,11 +247,15 @@ void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
     const struct sp_signature *s = sp_hub_signature(st, h);
     if (!s)
         return;
-    enum sp_err err = sp_stars_insert(h->group->large->domain, h->row, s, &touches);
-    if (err == SP_OK)
-        sp_bonds_note(h, &touches);
-    else
+    struct sp_large *l = h->group->large;
+    enum sp_err err = sp_stars_insert(l->domain, h->row, s, &touches);
+    if (err != SP_OK) {
         sp_group_stage_note(st, err);
+        return;
+    }
+    sp_bonds_note(h, &touches);
+    if (touches.risen != SP_STARS_NONE)
+        sp_bonds_moved(sp_hub_at(l, touches.risen));
 }
 
 static struct sp_hub *make(struct sp_group *g, const struct sp_member *m)

@@ -215,6 +215,8 @@ void sp_bond_free(struct sp_bond *b);
 void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches);
 /* Call before the hub leaves the index. */
 void sp_bonds_drop(struct sp_hub *h);
+/* The row is in another star: it is probed again, and so are those that relied on it. */
+void sp_bonds_moved(struct sp_hub *h);
 /* Call before a row leaves: the hubs that it connected are in doubt. */
 void sp_bonds_doubt(struct sp_hub *h);
 /* Whether one hub is known to be similar to all others, so that they are connected. */

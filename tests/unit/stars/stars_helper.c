@@ -56,7 +56,7 @@ static void open_index(struct sample *s, const struct sp_similarity_options *sim
 void sample_init(struct sample *s, const struct sp_similarity_options *similarity,
                  uint32_t max_shingles, bool small)
 {
-    *s = (struct sample){.random = 12345};
+    *s = (struct sample){.random = 12345, .risen = SP_STARS_NONE};
     s->signatures = sp_calloc(MAX_ROWS, sizeof(struct sp_signature *));
     s->live = sp_calloc(MAX_ROWS, sizeof *s->live);
     s->ghost = sp_calloc(MAX_ROWS, sizeof *s->ghost);
@@ -119,12 +119,26 @@ static void take_edges(struct sample *s, uint32_t row, const struct sp_touches *
         e->to[e->count++] = touches->items[i].row;
 }
 
+static void probe_again(struct sample *s, uint32_t row)
+{
+    struct sp_touches touches;
+    SP_ASSERT(sp_stars_probe(s->domain, s->signatures[row], row, &touches) == SP_OK);
+    take_edges(s, row, &touches);
+}
+
+static void left_star(struct sample *s, uint32_t gone);
+
 static void insert(struct sample *s, uint32_t row)
 {
     struct sp_touches touches;
     s->live[row] = true;
     SP_ASSERT(sp_stars_insert(s->domain, row, s->signatures[row], &touches) == SP_OK);
     take_edges(s, row, &touches);
+    if (touches.risen == SP_STARS_NONE)
+        return;
+    s->risen = touches.risen;
+    probe_again(s, s->risen);
+    left_star(s, s->risen);
 }
 
 uint32_t sample_add(struct sample *s, struct sp_signature *signature)
@@ -144,11 +158,8 @@ static void left_star(struct sample *s, uint32_t gone)
         bool relied = false;
         for (uint32_t i = 0; s->live[row] && i < e->count; i++)
             relied |= e->to[i] == gone;
-        if (!relied)
-            continue;
-        struct sp_touches touches;
-        SP_ASSERT(sp_stars_probe(s->domain, s->signatures[row], row, &touches) == SP_OK);
-        take_edges(s, row, &touches);
+        if (relied)
+            probe_again(s, row);
     }
 }
 

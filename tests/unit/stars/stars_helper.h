@@ -26,6 +26,7 @@ struct sample {
     uint64_t *forms;     /* a hash of each row's stored form at that call */
     uint64_t announced;  /* rows whose signatures a probe was about to read */
     uint32_t rows;
+    uint32_t risen; /* the last of touches */
     uint64_t random;
 };
 

@@ -372,6 +372,7 @@ TEST(a_star_drains_into_that_of_a_child_that_resembles_what_its_pivot_does_not)
     for (; count < CHILDREN && !sp_stars_owes(s.domain); count++)
         rows[count] = sample_add(&s, relative(&s, 1000 + count));
     CU_ASSERT_EQUAL(count, CHILDREN); /* as many children as the rival has */
+    CU_ASSERT_EQUAL(s.risen, rival);
     sp_stars_stats(s.stars, &before);
     sample_work(&s, 100); /* inserts the friends again; the rest of the hundred moves children */
     sp_stars_stats(s.stars, &after);
