@@ -99,7 +99,7 @@ void sp_kafka_log(const rd_kafka_t *handle, int level, const char *facility, con
 static _Thread_local struct sp_fault *asked;
 static _Thread_local bool asked_down; /* no address accepts connections */
 
-static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
+void sp_kafka_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
 {
     (void)opaque;
     if (asked && (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL)) {
@@ -109,7 +109,8 @@ static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opa
     asked_down |= code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
     if (code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__RESOLVE)
         return; /* logged already, with the facility FAIL */
-    sp_kafka_log(handle, 3, "ERROR", reason);
+    if (logging)
+        sp_kafka_log(handle, 3, "ERROR", reason);
 }
 
 enum sp_err sp_kafka_no_reply(rd_kafka_t *handle, struct sp_fault *fault)
@@ -398,7 +399,7 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     if (o->log) {
         logging = o;
         rd_kafka_conf_set_log_cb(b.conf, sp_kafka_log);
-        rd_kafka_conf_set_error_cb(b.conf, on_error);
+        rd_kafka_conf_set_error_cb(b.conf, sp_kafka_error);
     }
     if (configure)
         configure(b.conf, arg);

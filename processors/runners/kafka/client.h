@@ -66,6 +66,10 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
  * any thread. */
 void sp_kafka_log(const rd_kafka_t *handle, int level, const char *facility, const char *line);
 
+/* The error callback of all handles: logs, and notes refusals. One that `configure` sets calls it.
+ */
+void sp_kafka_error(rd_kafka_t *handle, int code, const char *reason, void *opaque);
+
 /* Like rd_kafka_destroy, but waits for 10 s at most: then it logs that the handle is left behind,
  * with its threads. NULL is allowed. */
 void sp_kafka_close(rd_kafka_t *handle);

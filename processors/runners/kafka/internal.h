@@ -180,6 +180,8 @@ enum sp_err sp_remade_check(struct sp_worker *w);
 /* An error of the consumer. True, and the round ends, if it says that a topic or partition that is
  * read does not exist any more: the next round finds out what has become of it. */
 bool sp_remade_gone(struct sp_worker *w, rd_kafka_resp_err_t code, const char *reason);
+/* The error callback of the consumer: librdkafka reports a partition that is gone there. */
+void sp_remade_error(rd_kafka_t *consumer, int code, const char *reason, void *arg);
 /* Once the tasks are open: warns if the statuses are gone. */
 void sp_remade_look(struct sp_worker *w);
 

@@ -126,6 +126,12 @@ bool sp_remade_gone(struct sp_worker *w, rd_kafka_resp_err_t code, const char *r
     return true;
 }
 
+void sp_remade_error(rd_kafka_t *consumer, int code, const char *reason, void *arg)
+{
+    if (!sp_remade_gone(arg, (rd_kafka_resp_err_t)code, reason))
+        sp_kafka_error(consumer, code, reason, NULL);
+}
+
 /* Whether the stage has state, and writes statuses. */
 static bool has_statuses(const struct sp_worker *w)
 {

@@ -248,6 +248,7 @@ static void configure_consumer(rd_kafka_conf_t *conf, void *arg)
 {
     rd_kafka_conf_set_opaque(conf, arg);
     rd_kafka_conf_set_rebalance_cb(conf, sp_assignment_changed);
+    rd_kafka_conf_set_error_cb(conf, sp_remade_error);
 }
 
 static void configure_producer(rd_kafka_conf_t *conf, void *arg)

@@ -23,8 +23,6 @@ TEST(a_stage_whose_topic_is_gone_ends)
     world_destroy();
 }
 
-/* ---- what producers see ---- */
-
 enum { EARLIER = 100 };
 
 static uint64_t told;
@@ -108,6 +106,31 @@ static enum sp_err check(struct delivery *d, int64_t first, int64_t second)
     broker.ends[1] = second;
     return sp_remade_check(&d->worker);
 }
+
+/* ---- a partition that is gone ---- */
+
+static enum sp_err after_error(int code, bool assigned)
+{
+    struct sp_task task = {.input_next = 1};
+    struct sp_task *tasks[PARTITIONS] = {assigned ? &task : NULL};
+    struct delivery d;
+    begin(&d);
+    d.worker.tasks = tasks;
+    sp_remade_error(d.producer, code, "[1]: is no longer available", &d.worker);
+    rd_kafka_destroy(d.producer);
+    return d.worker.failure.err;
+}
+
+/* The error callback hears of it, once. Without this a stage goes on with the partitions that are
+ * left. */
+TEST(a_partition_that_is_gone_ends_the_round)
+{
+    CU_ASSERT_EQUAL(after_error(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, true), SP_BUSY);
+    CU_ASSERT_EQUAL(after_error(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, false), SP_OK);
+    CU_ASSERT_EQUAL(after_error(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, true), SP_OK);
+}
+
+/* ---- what producers see ---- */
 
 /* It passes: if the topic is not another one, the stage goes on with its next round. */
 TEST(a_stage_whose_changelog_was_recreated_commits_nothing_to_it)
