@@ -295,7 +295,8 @@ static void take_window(struct sp_window *w, struct sp_buf *spare, struct sp_chu
     sp_buf_reset(&rest);
     /* Room for the next read and for the padding: growing would copy the whole block. */
     sp_buf_reserve(&rest, w->buf.len - consumed + w->block + SP_JSON_PADDING);
-    sp_buf_put(&rest, w->buf.data + consumed, w->buf.len - consumed);
+    if (consumed < w->buf.len)
+        sp_buf_put(&rest, w->buf.data + consumed, w->buf.len - consumed);
     chunk->data = w->buf;
     chunk->data.len = consumed;
     sp_buf_reserve(&chunk->data, SP_JSON_PADDING);
