@@ -189,7 +189,8 @@ enum sp_err sp_stars_remove(struct sp_stars_domain *d, uint32_t row, bool *ret_g
  * its pivot relies on the child to connect it with the star. When the child leaves the star (it is
  * removed, is in `rows` or `moved` below, or has risen), the caller must probe the row again. A row
  * that has moved or risen must be probed again itself: nothing says yet that it resembles rows of
- * its former star. (Who follows the anchors of changed rows sees by them which row has risen.) */
+ * its former star. (A caller that follows the anchors of changed rows learns from them which row
+ * has risen.) */
 
 struct sp_stars_left {
     const uint32_t *rows; /* left their star; the caller must insert each again with its

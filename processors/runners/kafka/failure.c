@@ -72,15 +72,36 @@ static const char *way_out(rd_kafka_resp_err_t code)
                : NULL;
 }
 
+/* Fills `why` if the error is only a consequence of another, which is returned: after a fatal error
+ * everything else fails; in a transaction that has failed, messages are purged, and no other is
+ * taken ("Erroneous state"). librdkafka tells why to the next caller that wants to begin a
+ * transaction, which none can while one is open. */
+static rd_kafka_resp_err_t cause_behind(rd_kafka_t *producer, rd_kafka_resp_err_t code, char *why,
+                                        size_t why_size)
+{
+    rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(producer, why, why_size);
+    if (fatal != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return fatal;
+    if (code != RD_KAFKA_RESP_ERR__STATE && code != RD_KAFKA_RESP_ERR__PURGE_QUEUE)
+        return code;
+    rd_kafka_error_t *error = rd_kafka_begin_transaction(producer);
+    if (error && rd_kafka_error_txn_requires_abort(error)) {
+        code = rd_kafka_error_code(error);
+        snprintf(why, why_size, "%s", rd_kafka_error_string(error));
+    }
+    if (error)
+        rd_kafka_error_destroy(error);
+    return code;
+}
+
 enum sp_err sp_failure_note_kafka(struct sp_failure *f, rd_kafka_t *producer,
                                   rd_kafka_resp_err_t code, const char *what, const char *detail)
 {
-    /* After a fatal error everything else fails because of it: messages are "purged" and so on. */
     char why[512] = "";
-    rd_kafka_resp_err_t fatal =
-        producer ? rd_kafka_fatal_error(producer, why, sizeof why) : RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (fatal != RD_KAFKA_RESP_ERR_NO_ERROR)
-        code = fatal, detail = why;
+    if (producer)
+        code = cause_behind(producer, code, why, sizeof why);
+    if (why[0])
+        detail = why;
     const char *out = way_out(code);
     if (!out)
         return keep(f, SP_BUSY, cause_of(code), what, detail);
@@ -98,17 +119,4 @@ enum sp_err sp_failure_check(struct sp_failure *f, rd_kafka_t *producer, rd_kafk
                           rd_kafka_error_string(error));
     rd_kafka_error_destroy(error);
     return f->err;
-}
-
-/* librdkafka tells it to the next caller that wants to begin a transaction, which none can while
- * one is open. */
-enum sp_err sp_failure_note_transaction(struct sp_failure *f, rd_kafka_t *producer,
-                                        rd_kafka_resp_err_t code, const char *what)
-{
-    rd_kafka_error_t *error = rd_kafka_begin_transaction(producer);
-    if (error && rd_kafka_error_txn_requires_abort(error))
-        return sp_failure_check(f, producer, error, what);
-    if (error)
-        rd_kafka_error_destroy(error);
-    return sp_failure_note_kafka(f, producer, code, what, rd_kafka_err2str(code));
 }

@@ -17,17 +17,12 @@ enum sp_err sp_failure_note(struct sp_failure *f, enum sp_err err, const char *w
 /* One that passes, with its cause. */
 enum sp_err sp_failure_note_cause(struct sp_failure *f, enum sp_abort cause, const char *what,
                                   const char *detail);
-/* An error of librdkafka. `producer`: NULL, or the one whose fatal error, if it has one, is
- * the reason of all others. */
+/* An error of librdkafka. `producer`: NULL, or the one that tells the reason if the error is only a
+ * consequence: its fatal error, or what its open transaction has failed of. */
 enum sp_err sp_failure_note_kafka(struct sp_failure *f, rd_kafka_t *producer,
                                   rd_kafka_resp_err_t code, const char *what, const char *detail);
 /* The same; takes the error over. NULL is none. */
 enum sp_err sp_failure_check(struct sp_failure *f, rd_kafka_t *producer, rd_kafka_error_t *error,
                              const char *what);
-
-/* An error that says only that the open transaction cannot go on, such as a purged message: notes
- * what the transaction failed of. */
-enum sp_err sp_failure_note_transaction(struct sp_failure *f, rd_kafka_t *producer,
-                                        rd_kafka_resp_err_t code, const char *what);
 
 #endif

@@ -39,10 +39,6 @@ static void wait_for_room(struct sp_worker *w, enum sp_topic topic, rd_kafka_res
     int64_t now_ms = sp_clock_ms();
     if (!*end_ms)
         *end_ms = now_ms + sp_worker_timeout_ms(w);
-    if (code == RD_KAFKA_RESP_ERR__STATE) {
-        sp_failure_note_transaction(&w->failure, w->producer, code, w->topics[topic]);
-        return;
-    }
     if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || now_ms >= *end_ms) {
         sp_failure_note_kafka(&w->failure, w->producer, code, w->topics[topic],
                               rd_kafka_err2str(code));

@@ -401,8 +401,9 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
     if (w->failure.err == SP_OK)
         deliver_all(w);
     if (w->failure.err == SP_OK && w->purged)
-        sp_failure_note_transaction(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
-                                    "a message was not delivered");
+        sp_failure_note_kafka(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
+                              "a message was not delivered",
+                              rd_kafka_err2str(RD_KAFKA_RESP_ERR__PURGE_QUEUE));
     if (w->failure.err != SP_OK || sp_remade_check(w) != SP_OK || commit_offsets(w) != SP_OK)
         return w->failure.err;
     w->open = false;
