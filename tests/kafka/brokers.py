@@ -53,7 +53,7 @@ def start(place, stage):
 
 
 def ends(place, stage, message):
-    process = place.processes.running.pop((place.program, stage))
+    process = place.processes.running[place.program, stage]
     until(lambda: process.poll() is not None, lambda: f"the end of {stage}: " + log(place, stage))
     check_equal(process.returncode, 1, f"exit code of {stage}")
     check_in(message, log(place, stage).splitlines()[-1])

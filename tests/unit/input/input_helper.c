@@ -57,18 +57,31 @@ const char *make_text(const char *text)
     return make_file(sp_view_str(text));
 }
 
-void put_gzip(struct sp_buf *out, struct sp_view bytes)
+static void put_deflated(struct sp_buf *out, struct sp_view bytes, int flush, int expected)
 {
+    enum { SYNC_BYTES = 5 }; /* of an empty block that ends a flush */
     z_stream z = {0};
     CU_ASSERT_EQUAL_FATAL(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    size_t bound = deflateBound(&z, bytes.len);
+    size_t bound = deflateBound(&z, bytes.len) + SYNC_BYTES;
     z.next_in = (Bytef *)(uintptr_t)bytes.data;
     z.avail_in = (uInt)bytes.len;
     z.next_out = (Bytef *)sp_buf_reserve(out, bound);
     z.avail_out = (uInt)bound;
-    CU_ASSERT_EQUAL_FATAL(deflate(&z, Z_FINISH), Z_STREAM_END);
+    CU_ASSERT_EQUAL_FATAL(deflate(&z, flush), expected);
     out->len += z.total_out;
     deflateEnd(&z);
+}
+
+void put_gzip(struct sp_buf *out, struct sp_view bytes)
+{
+    put_deflated(out, bytes, Z_FINISH, Z_STREAM_END);
+}
+
+void put_damaged_gzip(struct sp_buf *out, struct sp_view bytes)
+{
+    enum { NO_BLOCK = 7 }; /* the last one, of a type that does not exist */
+    put_deflated(out, bytes, Z_SYNC_FLUSH, Z_OK);
+    sp_buf_put_u8(out, NO_BLOCK);
 }
 
 void put_zstd(struct sp_buf *out, struct sp_view bytes)
@@ -199,6 +212,13 @@ struct got read_bytes(struct sp_view bytes, const struct reading *how)
     const char *file = make_file(bytes);
     struct got g = read_file(file, how);
     unlink(file);
+    return g;
+}
+
+struct got read_and_drop(struct sp_buf *file, const struct reading *how)
+{
+    struct got g = read_bytes(sp_buf_view(file), how);
+    sp_buf_done(file);
     return g;
 }
 

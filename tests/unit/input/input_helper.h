@@ -12,6 +12,8 @@ const char *make_text(const char *text);
 /* Append one gzip member, one Zstandard frame, one Brotli stream, formatted text, or `count` equal
  * bytes. */
 void put_gzip(struct sp_buf *out, struct sp_view bytes);
+/* A gzip member that is damaged behind these bytes. */
+void put_damaged_gzip(struct sp_buf *out, struct sp_view bytes);
 void put_zstd(struct sp_buf *out, struct sp_view bytes);
 void put_brotli(struct sp_buf *out, struct sp_view bytes);
 void put_format(struct sp_buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -39,6 +41,8 @@ struct got read_files(const char *const *files, size_t count, const struct readi
 struct got read_file(const char *file, const struct reading *how);
 struct got read_bytes(struct sp_view bytes, const struct reading *how);
 struct got read_text(const char *text);
+/* Releases the file afterwards. */
+struct got read_and_drop(struct sp_buf *file, const struct reading *how);
 void got_done(struct got *g);
 
 /* Asserts that item i is a page with this URL and content. */

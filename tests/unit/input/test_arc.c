@@ -36,13 +36,6 @@ static void put_page(struct sp_buf *out, const char *url, const char *content)
     sp_buf_done(&body);
 }
 
-static struct got read_and_drop(struct sp_buf *file, const struct reading *how)
-{
-    struct got g = read_bytes(sp_buf_view(file), how);
-    sp_buf_done(file);
-    return g;
-}
-
 TEST(a_record_gives_status_type_time_and_body)
 {
     struct sp_buf file = {0};

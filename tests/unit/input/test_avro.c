@@ -396,13 +396,12 @@ TEST(bytes_after_the_last_record_of_a_block_are_a_dead_letter)
         sp_buf_reset(&block);
         put_simple(&block, 7);
         put_packed(&file, 1, sp_buf_view(&block), codecs[c]);
-        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        struct got g = read_and_drop(&file, NULL);
         CU_ASSERT_EQUAL_FATAL(g.count, 3);
         check_simple(&g, 0, 0);
         check_bad(&g, 1, SP_MALFORMED, "more bytes than its count");
         check_simple(&g, 2, 7);
         got_done(&g);
-        sp_buf_done(&file);
         sp_buf_done(&block);
     }
 }
