@@ -5,26 +5,7 @@
 
 #include "compare/compare.h"
 #include "group/group.h"
-
-struct rnd {
-    uint64_t state;
-};
-
-static inline uint64_t rnd_next(struct rnd *r)
-{
-    r->state += 0x9e3779b97f4a7c15ull;
-    return sp_mix64(r->state);
-}
-
-static inline uint32_t rnd_below(struct rnd *r, uint32_t n)
-{
-    return (uint32_t)(rnd_next(r) % n);
-}
-
-static inline bool rnd_chance(struct rnd *r, uint32_t percent)
-{
-    return rnd_below(r, 100) < percent;
-}
+#include "rnd.h"
 
 enum { MAX_PAGES = 32, MAX_PARTITIONS = 7 };
 

@@ -42,13 +42,21 @@ static uint32_t size_of(const struct sp_stars *s, const struct touched *t)
     return is_pivot(s, t) && kids ? sp_star_kids_of_kind(kids, CHILD) : 0;
 }
 
+/* An orphan stays where it is until the caller has inserted it again: if it became a pivot or a
+ * child before, nothing would connect it with the rows of the star of its former adopter. */
+static bool is_orphan(const struct sp_stars *s, const struct touched *t)
+{
+    const struct row *r = &s->rows[t->row];
+    return !is_pivot(s, t) && r->kind == FRINGE && r->orphan;
+}
+
 /* Whether x can be a child of the touched row. */
 static bool can_join(struct sp_stars *s, const struct touched *t, const struct sp_signature *x,
                      bool *ret_can)
 {
     const struct sp_signature *pivot;
     *ret_can = false;
-    if (!t->direct || (is_pivot(s, t) && s->stars[t->star].draining))
+    if (!t->direct || is_orphan(s, t) || (is_pivot(s, t) && s->stars[t->star].draining))
         return true;
     if (!sp_star_signature_of(s, t->row, &pivot))
         return false;
@@ -222,9 +230,10 @@ static bool is_large(const struct sp_stars *s, const struct touched *t)
 static bool is_small(const struct sp_stars *s, const struct touched *t)
 {
     const struct kids *kids = s->stars[t->star].kids;
-    return t->direct && (!is_pivot(s, t) || !kids ||
-                         (sp_star_kids_of_kind(kids, CHILD) <= ABSORBED_KIDS &&
-                          sp_star_kids_of_kind(kids, CHILD) == sp_star_kids_count(kids)));
+    return t->direct && !is_orphan(s, t) &&
+           (!is_pivot(s, t) || !kids ||
+            (sp_star_kids_of_kind(kids, CHILD) <= ABSORBED_KIDS &&
+             sp_star_kids_of_kind(kids, CHILD) == sp_star_kids_count(kids)));
 }
 
 /* Whether x, which is similar to the touched row, is also similar to all children of its small

@@ -425,6 +425,30 @@ TEST(a_row_on_the_fringe_is_connected_with_a_star_while_a_child_adopts_it)
     sample_done(&s);
 }
 
+/* Else it would be connected only with the row that came, and nobody would hear of it. */
+TEST(an_orphan_stays_one_until_it_is_inserted_again)
+{
+    for (uint32_t others = 0; others < 2; others++) {
+        struct sample s;
+        struct sp_similarity_options o = shingles_at(0.8);
+        sample_init(&s, &o, 1024, false);
+        add_range(&s, 100);
+        uint32_t row = add_range(&s, 85), child = add_range(&s, 93);
+        CU_ASSERT_EQUAL(sp_stars_anchor(s.stars, row), child);
+        if (others)
+            add_range(&s,
+                      74); /* similar to the next row only, which would unite it with the orphan */
+        sample_remove(&s, child);
+        add_range(&s, 80);
+        CU_ASSERT_EQUAL(sp_stars_anchor(s.stars, row), SP_STARS_NONE);
+        check_invariants(&s);
+        sample_settle(&s);
+        CU_ASSERT_NOT_EQUAL(sp_stars_anchor(s.stars, row), SP_STARS_NONE);
+        CU_ASSERT_TRUE(sample_is_exact(&s));
+        sample_done(&s);
+    }
+}
+
 /* A page of a site with a long template: 85 shingles of the site, 15 of the document, three of
  * which the version has changed. */
 static struct sp_signature *templated(struct sample *s, uint32_t document, uint32_t version)
