@@ -299,7 +299,7 @@ static void take_window(struct sp_window *w, struct sp_buf *spare, struct sp_chu
         sp_buf_put(&rest, w->buf.data + consumed, w->buf.len - consumed);
     chunk->data = w->buf;
     chunk->data.len = consumed;
-    sp_buf_reserve(&chunk->data, SP_JSON_PADDING);
+    memset(sp_buf_reserve(&chunk->data, SP_JSON_PADDING), 0, SP_JSON_PADDING);
     w->buf = rest;
     sp_window_moved(w, consumed);
 }
@@ -441,7 +441,7 @@ enum sp_err sp_parser_json(struct sp_parser *p, struct sp_view line,
     struct sp_input_item item = {.err = SP_OK};
     sp_buf_reset(&p->body);
     sp_buf_put_view(&p->body, line);
-    sp_buf_reserve(&p->body, SP_JSON_PADDING);
+    memset(sp_buf_reserve(&p->body, SP_JSON_PADDING), 0, SP_JSON_PADDING);
     sp_lines_parse(p, sp_buf_view(&p->body), &item);
     *ret_page = item.page;
     *ret_why = item.why;

@@ -26,7 +26,7 @@ struct sp_avro_file;
 struct sp_chunk {
     const char *file; /* borrowed from the input */
     enum sp_input_format format;
-    struct sp_buf data; /* followed by padding (SP_JSON_PADDING) */
+    struct sp_buf data; /* followed by padding: SP_JSON_PADDING zeros */
     struct sp_slice *slices;
     size_t slice_count;
     size_t slice_cap;
