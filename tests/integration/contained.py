@@ -82,6 +82,19 @@ def a_status_follows_both_pages(work):
         check("contained_in" not in event or event["status"] in ("unique", "winner"), event)
 
 
+def another_spelling_of_a_container_is_no_difference(work):
+    """An unchanged fetch of the container: its new spelling is told, and the check knows the page."""
+    text, rest = words(1, 120), words(2, 300)
+    inner, outer = "http://a.example/inner", "http://a.example/outer"
+    for number, spelling in enumerate((outer + "#part", "HTTP://A.example:80/outer")):
+        state = ["--state", f"state{number}"]
+        found = containers(run(work, [page(inner, text), page(outer, text, rest)], *state))
+        check_equal(found, {inner: outer}, "before")
+        events = run(work, [page(spelling, text, rest)], *state)
+        check_equal(set(events), {inner, spelling}, "events of the second fetch")
+        check_equal(containers(events), {inner: spelling}, "after")
+
+
 def mixed_crawl(work, name="mixed.jsonl", seed=1, fetches=2500):
     """Pages made of sections, which change, become duplicates of one another, die and come back."""
     rng = random.Random(seed)

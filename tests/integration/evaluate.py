@@ -89,6 +89,17 @@ def the_first_screen_says_what_would_be_saved(work):
     check_in("nothing to deduplicate", work.read("r/index.html").decode())
 
 
+def an_example_is_shown_however_its_winner_is_spelled(work):
+    text = " ".join(f"word{n}" for n in range(80))
+    for spelling in "http://a.example/a", "HTTP://A.example:80/a", "http://a.example/a#part":
+        work.write("crawl.jsonl", "".join(json.dumps(fetch) + "\n" for fetch in (
+            {"url": spelling, "content": text, "popularity": 1},
+            {"url": "http://b.example/b", "content": f"{text} more"})))
+        page = report_of(work, "--only", "summary")
+        check_in("1 of 2 documents repeat another one", page)
+        check_equal(page.count("the left one is kept"), 1, spelling)
+
+
 def what_is_done_and_how_long_it_takes_is_said(work):
     work.crawl(pages=3000)
     leader, follower = os.openpty()
