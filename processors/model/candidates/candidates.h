@@ -14,7 +14,9 @@
  *      one of k + 1 blocks equal, and one of k + 1 of the other bits; each pair of blocks is a key
  *      (16 of 28 bits at k = 3). No pair within k bits is missed
  *   cosine    64 bands of the signs of random projections (Charikar 2002): a bit is equal with
- *      probability 1 - angle / pi. The bands are as wide as misses under 1e-4 at tau allow
+ *      probability 1 - angle / pi. The bands are as wide as misses under 1e-4 at tau allow. With
+ *      few words the sums take few values, and the probability is lower: of 2,500 random pairs
+ *      with up to 8 distinct words 52 were missed, of 20,000 others none
  *   lcs       the minimal sentence hashes in m = 7 buckets, n = 3 of each (Huang, Wang, Li 2008),
  *      a sample of the sentences as above: an LCS ratio of tau needs a J of the sentences of tau.
  *      Under 1e-4 are missed for tau >= 0.5. The paper's sets of perhaps-similar pages are closed

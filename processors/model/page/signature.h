@@ -17,9 +17,10 @@
  * first word shows that J(A, B) <= sum min(L_i) / sum max(L_i) for any dictionary.
  *
  * A shingle is kept as a 32-bit hash, which halves memory, disk and messages compared with 64 bits.
- * Two distinct shingles of one page may collide, so the hashes are a sorted multiset that keeps
- * repeats: its size is exact in spite of collisions. Two unrelated pages of 1,024 shingles share
- * one by accident once in 4,000 pairs, which moves their J by 0.0005.
+ * Two distinct shingles of one page with equal hashes count as one (labelled: as two occurrences of
+ * one), so that |A| may be one too small: of one page in 8,000 that has 1,024 shingles, and of half
+ * of those with 77,000. Two unrelated pages of 1,024 shingles share one by accident once in 4,000
+ * pairs, which moves their J by 0.0005.
  *
  * Only the `max_shingles` smallest hashes are kept. J is exact for pages with no more shingles than
  * that, and the bottom-k estimate (Broder 1997) for larger ones, which have shingle_total >

@@ -1,5 +1,6 @@
 /* Checks a deduplication made by any program: compares the removed documents with the kept ones.
- * Similarities are exact (near.c), so that the errors of an approximate method show. */
+ * All similar pairs count (near.c), so that the errors of an approximate method show. Similarities
+ * are exact unless a document has more shingles than a signature keeps. */
 #ifndef SP_AUDIT_AUDIT_H
 #define SP_AUDIT_AUDIT_H
 

@@ -84,6 +84,23 @@ TEST(case_and_forms_are_folded)
     CU_ASSERT_FALSE(same_words("x² y", "x y"));
 }
 
+/* fold.h has the list. */
+TEST(forms_that_stay_different)
+{
+    CU_ASSERT_FALSE(same_words("\u1ec7", "\u00ea\u0323"));     /* another order of marks */
+    CU_ASSERT_FALSE(same_words("\uac00", "\u1100\u1161"));     /* a syllable, its letters */
+    CU_ASSERT_EQUAL(word_count("\uff76\uff9e"), 2);            /* half-width, voiced */
+    CU_ASSERT_EQUAL(word_count("\u30ac"), 1);                  /* full-width */
+    CU_ASSERT_EQUAL(word_count("a\u2122 b \u338f \u2764"), 2); /* signs */
+    CU_ASSERT_EQUAL(word_count("a \u2260 b"), 2);              /* a sign with a mark */
+    CU_ASSERT_EQUAL(word_count("a =\u0338 b"), 3);             /* written as two */
+    CU_ASSERT_EQUAL(word_count("a \u2764\ufe0f b"), 3);        /* a variation selector */
+    CU_ASSERT_FALSE(same_words("\u00bd", "1\u20442"));         /* a fraction */
+    CU_ASSERT_EQUAL(word_count("\u0140"), 1);                  /* l with a middle dot */
+    CU_ASSERT_EQUAL(word_count("l\u00b7"), 1);
+    CU_ASSERT_FALSE(same_words("\u0140", "l\u00b7"));
+}
+
 TEST(scripts_with_spaces)
 {
     CU_ASSERT_EQUAL(word_count("नमस्ते दुनिया"), 2); /* vowel signs belong to the word */

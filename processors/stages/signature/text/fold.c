@@ -3,8 +3,8 @@
  *
  * Folding is Unicode's full case folding of the compatibility decomposition (NFKD), one code
  * point at a time. Decomposing instead of composing makes the result independent of what
- * follows; the only thing lost against NFKD is the order of several marks on one letter.
- * Hangul syllables stay composed (their decomposition triples the bytes).
+ * follows; fold.h says what is lost against NFKD. Hangul syllables stay composed, because their
+ * decomposition triples the bytes.
  *
  * Invariant: the table depends only on utf8proc's data, never on the texts seen. Memory: at
  * most 4 KiB a page for 4,352 pages; nothing here can fail. */

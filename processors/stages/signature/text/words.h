@@ -2,11 +2,12 @@
  *
  * A word is a longest run of letters, digits, combining marks and '_'. Words are compared after
  * folding: full case folding and compatibility decomposition, so that ß equals SS, ﬁ equals fi, and
- * é equals e + U+0301. Marks are kept (résumé is not resume). Details:
+ * é equals e + U+0301. Marks are kept (résumé is not resume). fold.h says what stays different.
+ * Details:
  *
  *   apostrophes   separate: don't, don’t and "don t" give the same two words, as do
  *                 l'homme and l’homme
- *   Han, kana, Thai, Lao, Khmer, Myanmar   each character (with the marks that follow) is a
+ *   Han, kana, Thai, Lao, Khmer, Myanmar, Tai Le   each character (with the marks that follow) is a
  *                 word: no dictionary is needed, the number of words stays the number
  *                 of shingles, and a shingle covers five characters. Bigrams would
  *                 double the words and tell a shingle nothing new
