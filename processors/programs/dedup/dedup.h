@@ -1,10 +1,11 @@
 /* Removes near duplicates from a collection: the first of similar documents is kept.
  *
  * Each record of the input is a document, in reading order. It is removed if it resembles a
- * document kept before (F of similarity.h), and kept otherwise. So no two kept documents resemble
- * each other, each removed one resembles the kept one that it is assigned to, whatever chains there
- * are, and decisions are final: with a state, the next snapshot is compared with all earlier ones.
- * (It is the greedy cover of winners/ with the reading order as rank.)
+ * document kept before (F of similarity.h), and kept otherwise. It is assigned to the most similar
+ * of these, the first of equally similar ones. So no two kept documents resemble each other, each
+ * removed one resembles the kept one that it is assigned to, whatever chains there are, and
+ * decisions are final: with a state, the next snapshot is compared with all earlier ones.
+ * (What is kept is the greedy cover of winners/ with the reading order as rank.)
  *
  * Records are written byte for byte, in their order. Records without a page, such as images and
  * errors in a WARC file, are kept. */

@@ -160,7 +160,7 @@ const struct sp_command sp_command_dedup = {
     "OPTIONS\n"
     "  -k, --kept FILE      write the documents kept; compressed if FILE ends with .gz or .zst;\n"
     "                       - is standard output\n"
-    "  -r, --removed FILE   write one line per removed document: the kept one, and the similarity\n"
+    "  -r, --removed FILE   write one line per removed document: the most similar kept one\n"
     "  -c, --clusters FILE  write one line per kept document with the ids removed for it\n"
     "  --state DIR          keep the index of kept documents there (RocksDB)\n"
     "  --dead-letter FILE   write records that cannot be read, with reason and offset\n"
