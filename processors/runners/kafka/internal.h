@@ -168,6 +168,10 @@ bool sp_waiting_put(struct sp_worker *w, const struct sp_outgoing *o, struct sp_
 /* Gives librdkafka what waits. What comes later in the transaction does not wait. */
 void sp_waiting_end(struct sp_worker *w);
 
+/* At the start of a round: the partitions of the topics that the stage needs. The round ends if one
+ * is missing, or cannot be used as it is. */
+enum sp_err sp_needs_look(struct sp_worker *w);
+
 /* A message was delivered at an offset that is not above the last one of its partition: notes that
  * the topic may be another one. */
 void sp_remade_doubt(struct sp_worker *w, enum sp_topic topic);
