@@ -37,9 +37,17 @@ struct sp_outgoing {
     rd_kafka_headers_t *headers; /* NULL, or copied */
 };
 
+/* What a process remembers of its earlier rounds. */
+struct sp_earlier {
+    uint32_t wipes;             /* how often state was wiped because a stage found it damaged */
+    uint64_t limits[SP_TOPICS]; /* bytes of the largest message it may take; 0: not known */
+    bool found[SP_TOPICS];      /* the topic was there when a round started */
+};
+
 struct sp_worker {
     const struct sp_worker_options *options;
     const volatile sig_atomic_t *stop;
+    struct sp_earlier *earlier;
     rd_kafka_t *consumer;
     rd_kafka_t *producer;
     rd_kafka_t *watcher;
@@ -66,8 +74,6 @@ struct sp_worker {
     bool waits;              /* more are added to them */
     size_t kept;             /* messages, of all tasks */
     uint64_t logged_step_us; /* the longest step that was logged */
-    uint32_t *wipes;         /* how often state was wiped because a stage found it damaged */
-    uint64_t *limits;        /* by topic: bytes of the largest message it may take; 0: not known */
     size_t too_large; /* bytes of the last output of a stateless stage that no topic takes; 0 */
     bool open;        /* a transaction */
     bool purged;      /* librdkafka gave up messages of it */
@@ -169,7 +175,8 @@ bool sp_waiting_put(struct sp_worker *w, const struct sp_outgoing *o, struct sp_
 void sp_waiting_end(struct sp_worker *w);
 
 /* At the start of a round: the partitions of the topics that the stage needs. The round ends if one
- * is missing, or cannot be used as it is. */
+ * cannot be used as it is or is missing. One that was there in an earlier round is asked for again
+ * for half a minute first. */
 enum sp_err sp_needs_look(struct sp_worker *w);
 
 /* A message was delivered at an offset that is not above the last one of its partition: notes that

@@ -1,8 +1,14 @@
 /* The topics that a stage needs: whether they are as they must be when a round starts. A stage ends
  * if one is missing or has a wrong number of partitions. policy.c checks their settings. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "kafka/internal.h"
+
+/* A broker that has just started replies before it has heard of all topics. Without these questions
+ * a stage that starts again because of that would end. At the first start a topic that is missing
+ * is a mistake of the operator, who should see it at once. */
+enum { AGAIN_MOST = 30, AGAIN_MS = 1000, SLICE_MS = 100 };
 
 static bool is_wanted(const struct sp_worker *w, enum sp_topic topic)
 {
@@ -53,17 +59,45 @@ static void note_changelog(struct sp_worker *w)
     sp_failure_note(&w->failure, SP_INVALID, w->topics[stage->changelog], text);
 }
 
+static void pause_before_asking(struct sp_worker *w)
+{
+    for (int ms = 0; ms < AGAIN_MS && !*w->stop; ms += SLICE_MS)
+        usleep(1000 * SLICE_MS);
+}
+
+/* `again`: questions that this round has repeated, for all topics. */
+static enum sp_err count_partitions(struct sp_worker *w, enum sp_topic topic, int *again)
+{
+    bool *found = &w->earlier->found[topic];
+    sp_worker_alive(w);
+    enum sp_err err = sp_kafka_partitions(w->watcher, w->topics[topic], &w->partitions[topic]);
+    while (err == SP_NOT_FOUND && *found && *again < AGAIN_MOST && !*w->stop) {
+        if ((*again)++ == 0)
+            sp_worker_say(w, "warning",
+                          "%s: the broker does not know this topic any more; the stage asks again "
+                          "for %d s",
+                          w->topics[topic], AGAIN_MOST * AGAIN_MS / 1000);
+        pause_before_asking(w);
+        sp_worker_alive(w);
+        err = sp_kafka_partitions(w->watcher, w->topics[topic], &w->partitions[topic]);
+    }
+    *found |= err == SP_OK;
+    return err;
+}
+
 enum sp_err sp_needs_look(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
     struct sp_fault fault;
+    int again = 0;
     for (int topic = 0; topic < SP_TOPICS && w->failure.err == SP_OK; topic++) {
         sp_topic_name(&w->options->kafka, (enum sp_topic)topic, w->topics[topic]);
         if (!is_wanted(w, (enum sp_topic)topic))
             continue;
-        sp_worker_alive(w);
-        enum sp_err err = sp_kafka_partitions(w->watcher, w->topics[topic], &w->partitions[topic]);
-        if (err == SP_NOT_FOUND)
+        enum sp_err err = count_partitions(w, (enum sp_topic)topic, &again);
+        if (err == SP_NOT_FOUND && *w->stop)
+            sp_failure_note(&w->failure, SP_BUSY, w->topics[topic], "the stage was stopped");
+        else if (err == SP_NOT_FOUND)
             sp_failure_note(&w->failure, SP_INVALID, w->topics[topic],
                             "there is no such topic; `samepage topics create` creates it");
         else if (err == SP_INVALID)

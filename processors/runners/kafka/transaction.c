@@ -18,7 +18,7 @@ enum { DEAD_VALUE_BYTES = 64 << 10, DEAD_KEY_BYTES = 4 << 10, DEAD_DETAIL_BYTES 
 static enum sp_err produce(struct sp_worker *w, const struct sp_outgoing *o)
 {
     size_t bytes = o->key.len + o->value.len;
-    if (w->limits[o->topic] && bytes > w->limits[o->topic])
+    if (w->earlier->limits[o->topic] && bytes > w->earlier->limits[o->topic])
         return SP_TOO_LARGE;
     if (sp_waiting_put(w, o, &w->outlets[o->topic][o->partition]))
         return w->failure.err;
@@ -152,7 +152,7 @@ static void on_too_large(struct sp_worker *w, enum sp_topic topic, const rd_kafk
         sp_output_too_large(w, topic, bytes);
         return;
     }
-    w->limits[topic] = bytes - 1;
+    w->earlier->limits[topic] = bytes - 1;
     sp_failure_note_kafka(
         &w->failure, NULL, m->err, w->topics[topic],
         "a message is too large for the topic: the message that led to it becomes a dead letter");

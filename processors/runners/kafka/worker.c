@@ -390,13 +390,12 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
 {
     enum sp_err err = SP_OK;
     bool fenced_before = false;
-    uint64_t limits[SP_TOPICS] = {0};
-    uint32_t wipes = 0, silences = 0;
+    struct sp_earlier earlier = {0};
+    uint32_t silences = 0;
     while (!*stop && err == SP_OK) {
         struct sp_worker w = {.options = options,
                               .stop = stop,
-                              .limits = limits,
-                              .wipes = &wipes,
+                              .earlier = &earlier,
                               .opened_round_ms = sp_clock_ms()};
         if (open_round(&w) == SP_OK) {
             silences = 0;

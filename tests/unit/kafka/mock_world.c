@@ -105,6 +105,8 @@ static void on_log(const char *level, const char *text)
         snprintf(world.slowest, sizeof world.slowest, "%s", text);
         world.slow++;
     }
+    if (strstr(text, "does not know this topic any more"))
+        __atomic_add_fetch(&world.unknown, 1, __ATOMIC_RELAXED);
     if (strstr(text, "partitions assigned"))
         __atomic_add_fetch(&world.assignments, 1, __ATOMIC_RELAXED);
 }

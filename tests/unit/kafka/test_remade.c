@@ -1,27 +1,7 @@
 /* Topics that are deleted, or deleted and recreated, while a stage runs. The mock cluster cannot
- * delete topics; tests/kafka/brokers.py does. */
+ * delete topics; tests/kafka/brokers.py does. test_rounds.c has the rounds that follow. */
 #include "harness.h"
 #include "mock_world.h"
-
-/* ---- a topic that is gone ---- */
-
-/* Without this a stage waits without end for a topic that does not come back. */
-TEST(a_stage_whose_topic_is_gone_ends)
-{
-    world_create(true);
-    world_will_join_again();
-    world_set("topic.metadata.refresh.interval.ms", "200");
-    world_start();
-    world_feed(0, MESSAGES);
-    world_wait_committed(MESSAGES);
-    rd_kafka_mock_topic_set_error(world.cluster, "t.tier1",
-                                  RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
-    CU_ASSERT_PTR_NOT_NULL(strstr(world.restarted, "t.tier1"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "t.tier1: there is no such topic"));
-    world_check_applied(MESSAGES);
-    world_destroy();
-}
 
 enum { EARLIER = 100 };
 

@@ -5,6 +5,23 @@
 #include "harness.h"
 #include "mock_world.h"
 
+/* ---- pauses ---- */
+
+static uint64_t waited_ms;
+static bool hurries; /* the worker's pauses are counted, and take no time */
+
+int __real_usleep(useconds_t microseconds);
+int __wrap_usleep(useconds_t microseconds);
+
+/* Counts the worker's pauses, which consist of sleeps of a tenth of a second. */
+int __wrap_usleep(useconds_t microseconds)
+{
+    bool pauses = microseconds == 100000 && pthread_equal(pthread_self(), world.thread);
+    if (pauses)
+        __atomic_add_fetch(&waited_ms, 100, __ATOMIC_RELAXED);
+    return __real_usleep(pauses && hurries ? 0 : microseconds);
+}
+
 /* ---- topics ---- */
 
 static int count_topics(void)
@@ -68,20 +85,87 @@ TEST(a_worker_says_that_it_is_alive_before_each_topic_that_it_asks_for)
     world_destroy();
 }
 
-/* ---- a registry that does not respond ---- */
+/* ---- a topic that is gone ---- */
 
-static uint64_t waited_ms;
+enum { ASKED_MS = 30000 }; /* about a topic that was there before */
 
-int __real_usleep(useconds_t microseconds);
-int __wrap_usleep(useconds_t microseconds);
-
-/* Counts the pauses between rounds, which consist of sleeps of a tenth of a second. */
-int __wrap_usleep(useconds_t microseconds)
+static void set_topic(rd_kafka_resp_err_t err)
 {
-    if (microseconds == 100000 && pthread_equal(pthread_self(), world.thread))
-        __atomic_add_fetch(&waited_ms, 100, __ATOMIC_RELAXED);
-    return __real_usleep(microseconds);
+    rd_kafka_mock_topic_set_error(world.cluster, "t.tier1", err);
 }
+
+static void create_world_that_looks_often(void)
+{
+    world_create(true);
+    world_will_join_again();
+    world_set("topic.metadata.refresh.interval.ms", "200");
+    questions = 0;
+    waited_ms = 0;
+}
+
+/* Without this a stage waits without end for a topic that does not come back. */
+TEST(a_stage_whose_topic_is_gone_ends)
+{
+    create_world_that_looks_often();
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    hurries = true;
+    set_topic(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    hurries = false;
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.restarted, "t.tier1"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "t.tier1: there is no such topic"));
+    CU_ASSERT_EQUAL(waited_ms, world.metrics.restarts * world.options.restart_ms + ASKED_MS);
+    CU_ASSERT_EQUAL(world.unknown, 1);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+/* A broker that has just started may not have heard of it yet. */
+TEST(a_stage_whose_topic_comes_back_goes_on)
+{
+    create_world_that_looks_often();
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    set_topic(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+    CU_ASSERT(world_wait_for(&world.unknown, 1));
+    set_topic(RD_KAFKA_RESP_ERR_NO_ERROR);
+    world_feed(MESSAGES, MESSAGES);
+    world_wait_handled(2 * MESSAGES);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.unknown, 1);
+    world_destroy();
+}
+
+TEST(a_stage_that_is_stopped_does_not_wait_for_its_topic)
+{
+    create_world_that_looks_often();
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    set_topic(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+    CU_ASSERT(world_wait_for(&world.unknown, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT(waited_ms < ASKED_MS);
+    world_destroy();
+}
+
+/* A misspelt prefix is told at once. */
+TEST(a_topic_that_was_never_there_is_asked_for_once)
+{
+    create_world_that_looks_often();
+    set_topic(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+    world_start();
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "t.tier1: there is no such topic"));
+    CU_ASSERT_EQUAL(questions, 1);
+    CU_ASSERT_EQUAL(waited_ms, 0);
+    CU_ASSERT_EQUAL(world.unknown, 0);
+    world_destroy();
+}
+
+/* ---- a registry that does not respond ---- */
 
 static int refusals;
 
