@@ -115,11 +115,29 @@ static enum sp_err note_unknown(struct sp_worker *w, rd_kafka_resp_err_t code)
                                        rd_kafka_err2str(code));
 }
 
+/* Counts offsets of the input as lost. Until something is committed, each assignment finds the same
+ * ones. False: all of them were counted before. */
+static bool count_lost(struct sp_worker *w, int32_t partition, int64_t from, int64_t to)
+{
+    struct sp_earlier *e = w->earlier;
+    uint32_t had = e->lost_cap;
+    sp_grow(&e->lost, &e->lost_cap, (uint32_t)partition + 1);
+    memset(e->lost + had, 0, (e->lost_cap - had) * sizeof *e->lost);
+    struct sp_offsets *last = &e->lost[partition];
+    int64_t both_from = from > last->from ? from : last->from;
+    int64_t both_to = to < last->to ? to : last->to;
+    int64_t count = to - from - (both_to > both_from ? both_to - both_from : 0);
+    *last = (struct sp_offsets){from, to};
+    ADD(w, lost, (uint64_t)count);
+    return count > 0;
+}
+
 /* Messages that were deleted before the first start cannot be told from a topic's past, so the
  * stage begins with what there is. */
 static void say_beginning(struct sp_worker *w, int32_t partition, int64_t low)
 {
-    ADD(w, lost, (uint64_t)low);
+    if (!count_lost(w, partition, 0, low))
+        return;
     sp_worker_say(
         w, "error",
         "%s [%d]: begins at offset %" PRId64
@@ -210,7 +228,8 @@ static void say_reset(struct sp_worker *w, const struct committed *c)
  * messages of a tier, pages can be published again. */
 static void say_lost(struct sp_worker *w, int32_t partition, int64_t committed, int64_t low)
 {
-    ADD(w, lost, (uint64_t)(low - committed));
+    if (!count_lost(w, partition, committed, low))
+        return;
     sp_worker_say(w, "error",
                   "%s [%d]: what was at offsets %" PRId64 " to %" PRId64
                   " was deleted before it was read: publish those pages again. The topic's "

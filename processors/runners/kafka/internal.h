@@ -37,11 +37,18 @@ struct sp_outgoing {
     rd_kafka_headers_t *headers; /* NULL, or copied */
 };
 
+struct sp_offsets {
+    int64_t from;
+    int64_t to; /* after the last one */
+};
+
 /* What a process remembers of its earlier rounds. */
 struct sp_earlier {
     uint32_t wipes;             /* how often state was wiped because a stage found it damaged */
     uint64_t limits[SP_TOPICS]; /* bytes of the largest message it may take; 0: not known */
     bool found[SP_TOPICS];      /* the topic was there when a round started */
+    struct sp_offsets *lost;    /* of the input, by partition: those that were counted last */
+    uint32_t lost_cap;
 };
 
 struct sp_worker {

@@ -418,5 +418,6 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
             *fault = w.failure.fault;
         }
     }
+    sp_free(earlier.lost);
     return err;
 }

@@ -105,6 +105,8 @@ static void on_log(const char *level, const char *text)
         snprintf(world.slowest, sizeof world.slowest, "%s", text);
         world.slow++;
     }
+    if (strstr(text, "was deleted before it was read"))
+        __atomic_add_fetch(&world.losses, 1, __ATOMIC_RELAXED);
     if (strstr(text, "does not know this topic any more"))
         __atomic_add_fetch(&world.unknown, 1, __ATOMIC_RELAXED);
     if (strstr(text, "partitions assigned"))

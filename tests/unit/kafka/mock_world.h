@@ -35,6 +35,7 @@ struct world {
     uint64_t wipes;         /* number of wipes of the state */
     char restarted[1024];   /* the reason of the last restart */
     uint64_t assignments;   /* number of assignments */
+    uint64_t losses;        /* number of log lines about messages that were not read */
     uint64_t unknown;       /* number of log lines about topics that the broker no longer knows */
     uint64_t sum;           /* the toy's in partition 0, from its last message above 0 */
     uint64_t retries;       /* number of log lines about something that librdkafka retries */

@@ -206,6 +206,43 @@ TEST(pages_that_were_deleted_before_they_were_read_are_counted)
     world_destroy();
 }
 
+/* The registry is silent twice before anything is committed, so the stage starts three times at the
+ * same offset. */
+static void check_lost_once(bool stateful)
+{
+    const char *topic = stateful ? "t.tier1" : "t.pages";
+    int64_t low = 0, high = 0, read_to = stateful ? 0 : 1;
+    world_create(stateful);
+    world_will_join_again();
+    world.options.commit_interval_ms = world.options.commit_behind_ms = PATIENCE_MS;
+    world.silences = 2;
+    if (!stateful)
+        world_commit_offset("t.toy", topic, read_to);
+    drop(topic);
+    world_feed_topic(topic, 0, 9, 1);
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.restarts, 2));
+    CU_ASSERT(world_wait_for(&world.assignments, 3));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        rd_kafka_query_watermark_offsets(world.host, topic, 0, &low, &high, PATIENCE_MS),
+        RD_KAFKA_RESP_ERR_NO_ERROR);
+    CU_ASSERT(low > read_to);
+    CU_ASSERT_EQUAL((int64_t)world.metrics.lost, low - read_to);
+    CU_ASSERT_EQUAL(world.losses, 1);
+    world_destroy();
+}
+
+TEST(what_is_lost_is_counted_once_though_a_stage_with_state_starts_again)
+{
+    check_lost_once(true);
+}
+
+TEST(what_is_lost_is_counted_once_though_a_stage_without_state_starts_again)
+{
+    check_lost_once(false);
+}
+
 TEST(an_offset_behind_the_end_of_the_pages_means_another_topic)
 {
     world_create(false);
