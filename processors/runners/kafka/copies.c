@@ -35,7 +35,7 @@ static void begin(struct sp_copies *c)
 enum sp_err sp_copies_open(struct sp_copies *c, const struct sp_kafka_options *options,
                            struct sp_fault *fault)
 {
-    *c = (struct sp_copies){0};
+    *c = (struct sp_copies){.said = c->said && !c->copies};
     sp_topic_name(options, SP_TOPIC_PAGES, c->topic);
     enum sp_err err =
         sp_kafka_open(options, SP_KAFKA_WATCHER, "signature", NULL, NULL, &c->handle, fault);

@@ -16,10 +16,10 @@ struct sp_copies {
     int64_t handled;               /* fetches that it has handled since */
     uint64_t statuses;             /* read since then; the caller counts them */
     uint64_t copies;               /* read since the start; the caller counts them */
-    bool said;
+    bool said;                     /* that they are missing; until a start after there were some */
 };
 
-/* At the start. If the broker does not say how far the signature stage is, it is asked again each
+/* At each start. If the broker does not say how far the signature stage is, it is asked again each
  * time that copies would be expected by the number of statuses. A fault: the options are wrong.
  * sp_copies_close also after a fault. */
 enum sp_err sp_copies_open(struct sp_copies *c, const struct sp_kafka_options *options,

@@ -4,6 +4,7 @@
 #include "base/url.h"
 #include "codec/codec.h"
 #include "harness.h"
+#include "kafka/copies.h"
 #include "kafka/watch.h"
 #include "mock_world.h"
 #include "winners/winners.h"
@@ -407,6 +408,27 @@ TEST(a_quiet_crawl_is_looked_at_once_in_an_interval)
     int64_t start_ms = sp_clock_ms();
     CU_ASSERT_EQUAL(end(), SP_OK); /* stopping does not wait for the end of a lap */
     CU_ASSERT(sp_clock_ms() - start_ms < PATIENCE_MS);
+}
+
+/* An error of the broker begins it again, and the signature stage is still the same. */
+TEST(absent_copies_are_told_again_only_after_there_were_some)
+{
+    struct sp_copies c = {.said = false};
+    world_create(true);
+    CU_ASSERT_EQUAL(sp_copies_open(&c, &world.options.kafka, &fault), SP_OK);
+    for (int i = 0; i < 3; i++) {
+        c.handled = 1000;
+        CU_ASSERT_EQUAL(sp_copies_missing(&c, 1), i == 0);
+        sp_copies_close(&c);
+        CU_ASSERT_EQUAL(sp_copies_open(&c, &world.options.kafka, &fault), SP_OK);
+    }
+    c.copies = 1;
+    sp_copies_close(&c);
+    CU_ASSERT_EQUAL(sp_copies_open(&c, &world.options.kafka, &fault), SP_OK);
+    c.handled = 1000;
+    CU_ASSERT_TRUE(sp_copies_missing(&c, 1));
+    sp_copies_close(&c);
+    world_destroy();
 }
 
 static int told_of_no_copies;
