@@ -186,7 +186,8 @@ def replaced(place):
         place.ingest(crawl="more")
         ends(place, "group", "offsets are committed, and the changelog is empty")
         check_in("tier1-changelog: was deleted and recreated while this stage ran", log(place, "group"))
-        check_in("offsets are committed, and the changelog is empty", place.refused("group"))
+        check_in("offsets are committed, and the changelog is empty. The local state is kept", place.refused("group"))
+        check("wiping" not in log(place, "group"), "the state is wiped:", log(place, "group"))
     finally:
         place.processes.kill()
 

@@ -45,9 +45,35 @@ static struct sp_states_options states_options(struct sp_worker *w)
                                       .arg = w};
 }
 
+/* Offsets are only ever committed together with a marker: if there are offsets and no marker, the
+ * changelog was lost or replaced. */
+#define NO_CHANGELOG "offsets are committed, and the changelog is empty"
+
+static enum sp_err on_emptied(void *arg, int32_t partition, struct sp_fault *fault)
+{
+    struct sp_worker *w = arg;
+    const char *topic = w->topics[w->options->stage.input];
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t *p = rd_kafka_topic_partition_list_add(list, topic, partition);
+    rd_kafka_resp_err_t code = rd_kafka_committed(w->consumer, list, sp_worker_timeout_ms(w));
+    code = code == RD_KAFKA_RESP_ERR_NO_ERROR ? p->err : code;
+    enum sp_err err = SP_OK;
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        err = sp_fault_set(fault, SP_BUSY, "committed offsets: %s", rd_kafka_err2str(code));
+    else if (p->offset >= 0)
+        err = sp_fault_set(fault, SP_INVALID,
+                           "%s [%d]: " NO_CHANGELOG ". The local state is kept, but nothing can be "
+                           "added to it: create topics with another topics.prefix, and publish the "
+                           "pages again",
+                           topic, (int)partition);
+    rd_kafka_topic_partition_list_destroy(list);
+    return err;
+}
+
 static void open_states(struct sp_worker *w, struct sp_task *const *tasks, size_t count)
 {
     struct sp_states_options options = states_options(w);
+    options.emptied = on_emptied;
     struct sp_fault fault = {""};
     size_t failed = 0;
     if (!w->states)
@@ -147,8 +173,6 @@ static void say_beginning(struct sp_worker *w, int32_t partition, int64_t low)
         w->topics[w->options->stage.input], (int)partition, low);
 }
 
-/* Offsets are only ever committed together with a marker: if there are offsets and no marker, the
- * changelog was lost or replaced. */
 static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t,
                                const struct committed *c, int64_t low)
 {
@@ -156,7 +180,7 @@ static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t,
         c->list, w->topics[w->options->stage.input], t->partition);
     enum sp_err err = note_unknown(w, c->code != RD_KAFKA_RESP_ERR_NO_ERROR ? c->code : p->err);
     if (err == SP_OK && p->offset >= 0)
-        return note_lost(w, t, "offsets are committed, and the changelog is empty");
+        return note_lost(w, t, NO_CHANGELOG);
     if (err == SP_OK && low > 0)
         say_beginning(w, t->partition, low);
     return err;

@@ -205,6 +205,27 @@ bool sp_restore_ahead(rd_kafka_t *reader, const char *topic, int32_t partition)
     return assign(reader, topic, partition, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
+enum sp_err sp_restore_is_empty(rd_kafka_t *reader, const char *topic, int32_t partition,
+                                bool *ret_empty)
+{
+    enum sp_err err = SP_BUSY;
+    int64_t give_up_ms = sp_clock_ms() + TIMEOUT_MS;
+    if (assign(reader, topic, partition, 0) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return err;
+    while (err != SP_OK && sp_clock_ms() < give_up_ms) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(reader, POLL_MS);
+        if (!m)
+            continue;
+        if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR || m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            *ret_empty = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+            err = SP_OK;
+        }
+        rd_kafka_message_destroy(m);
+    }
+    rd_kafka_assign(reader, NULL);
+    return err;
+}
+
 /* Reads until the end with librdkafka. */
 static enum sp_err read_rest(struct sp_task *t, struct reading *g, struct sp_fault *fault)
 {
@@ -272,14 +293,18 @@ static enum sp_err look(struct sp_task *t, const struct sp_restore *r, int64_t *
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return fail(fault, SP_BUSY, r, t->partition, "the broker does not report its offsets");
     bool fresh = t->input_next < 0;
-    if (!fresh && (t->changelog_next < 1 || t->changelog_next < low || t->changelog_next > high))
-        return fail(fault, SP_STATE_FORMAT, r, t->partition,
-                    "the local state belongs to another changelog");
-    if (fresh && low > 0) /* compaction leaves the first offset where it is */
+    bool foreign =
+        !fresh && (t->changelog_next < 1 || t->changelog_next < low || t->changelog_next > high);
+    /* Compaction leaves the first offset where it is. A foreign state is not wiped for a changelog
+     * that could not fill it again. */
+    if ((fresh || foreign) && low > 0)
         return fail(
             fault, SP_INVALID, r, t->partition,
             "the beginning of the changelog was deleted, and with it a part of the state: create "
             "topics with another topics.prefix, and publish the pages again");
+    if (foreign)
+        return fail(fault, SP_STATE_FORMAT, r, t->partition,
+                    "the local state belongs to another changelog");
     if (t->partial && sp_id_is_zero(t->life))
         return fail(fault, SP_STATE_FORMAT, r, t->partition,
                     "a restore was interrupted before its first marker");

@@ -250,6 +250,7 @@ struct sp_standby *sp_standby_start(const struct sp_standby_options *options)
     states.lanes = 1;
     states.waiting = on_waiting;
     states.say = say;
+    states.emptied = NULL; /* the instance that has the partition asks */
     states.arg = s;
     s->states = sp_states_new(&states);
     /* An instance that cannot find out which copies it should have counts as lacking one, in the

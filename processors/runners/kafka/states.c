@@ -121,6 +121,20 @@ static enum sp_err bring_up(struct lane *lane, struct sp_task *t, bool *ret_usel
     return err;
 }
 
+/* Before a database that belongs to another changelog is wiped: it may be all that is left. */
+static enum sp_err check_changelog(struct lane *lane, const struct sp_task *t,
+                                   struct sp_fault *fault)
+{
+    const struct sp_states_options *o = &lane->states->options;
+    bool empty = false;
+    if (!o->emptied)
+        return SP_OK;
+    if (sp_restore_is_empty(lane->reader, o->topic, t->partition, &empty) != SP_OK)
+        return sp_fault_set(fault, SP_BUSY, "%s [%d]: the broker does not tell whether it is empty",
+                            o->topic, (int)t->partition);
+    return empty ? o->emptied(o->arg, t->partition, fault) : SP_OK;
+}
+
 static enum sp_err open_state(struct lane *lane, struct sp_task *t, struct sp_fault *fault)
 {
     struct sp_states *s = lane->states;
@@ -132,6 +146,11 @@ static enum sp_err open_state(struct lane *lane, struct sp_task *t, struct sp_fa
         return err;
     err = bring_up(lane, t, &useless, fault);
     if (err != SP_OK && useless) {
+        struct sp_fault kept;
+        if (err == SP_STATE_FORMAT && (err = check_changelog(lane, t, &kept)) != SP_OK) {
+            *fault = kept;
+            return err;
+        }
         sp_states_wipe(s, t, fault->text);
         err = bring_up(lane, t, &useless, fault);
     }

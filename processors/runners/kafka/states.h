@@ -22,6 +22,9 @@ struct sp_states_options {
     bool (*waiting)(void *arg, uint64_t applied, int64_t remaining);
     /* "warning" or "error", by any thread. */
     void (*say)(void *arg, const char *level, const char *text);
+    /* NULL, or asked by any thread before a state is wiped whose changelog is empty. Not SP_OK: the
+     * state is kept, and this is the failure. */
+    enum sp_err (*emptied)(void *arg, int32_t partition, struct sp_fault *fault);
     void *arg;
 };
 

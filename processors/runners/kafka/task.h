@@ -74,6 +74,10 @@ struct sp_restore {
 /* Begins to read a changelog partition from its first record, while a database is still being
  * created for it. The reader's other partitions are dropped. False: it could not. */
 bool sp_restore_ahead(rd_kafka_t *reader, const char *topic, int32_t partition);
+/* Whether a changelog partition has no committed record. Uses the reader as above. SP_BUSY: the
+ * broker does not tell. */
+enum sp_err sp_restore_is_empty(rd_kafka_t *reader, const char *topic, int32_t partition,
+                                bool *ret_empty);
 
 /* Brings the task's database up to the last marker of its changelog; fills it (sp_db_fill) where
  * much is missing. Memory: two batches of rows, however far apart markers are (compaction leaves
