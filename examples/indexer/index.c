@@ -27,7 +27,7 @@ struct index {
 
 static const char schema[] =
     "PRAGMA journal_mode = WAL;"
-    "PRAGMA synchronous = NORMAL;"
+    "PRAGMA synchronous = FULL;" /* offsets are committed later: NORMAL may lose what they cover */
     "PRAGMA secure_delete = ON;"
     "CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY, url TEXT UNIQUE NOT NULL,"
     " status INTEGER NOT NULL DEFAULT 0, winner_url TEXT, contained_in TEXT);"
@@ -69,14 +69,15 @@ static bool make_schema(sqlite3 *db)
     return code == SQLITE_OK;
 }
 
-struct index *index_open(const char *file, char *error, size_t size)
+struct index *index_open(const char *file, bool create, char *error, size_t size)
 {
+    int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
     struct index *index = calloc(1, sizeof *index);
     if (!index) {
         snprintf(error, size, "out of memory");
         return NULL;
     }
-    bool good = sqlite3_open(file, &index->db) == SQLITE_OK;
+    bool good = sqlite3_open_v2(file, &index->db, flags, NULL) == SQLITE_OK;
     if (good) {
         sqlite3_busy_timeout(index->db, PATIENCE_MS);
         good = make_schema(index->db);
@@ -142,8 +143,10 @@ bool index_put_page(struct index *index, const char *url, size_t url_len, const 
     if (!step(index, ADD, &id))
         return false;
     sqlite3_bind_int64(index->statements[TAKE_OUT], 1, id);
-    if (!step(index, TAKE_OUT, NULL) || text_len == 0)
-        return text_len == 0;
+    if (!step(index, TAKE_OUT, NULL))
+        return false;
+    if (text_len == 0)
+        return true;
     sqlite3_stmt *s = index->statements[PUT_IN];
     sqlite3_bind_int64(s, 1, id);
     bind_text(s, 2, url, url_len);

@@ -13,8 +13,8 @@
 
 struct index;
 
-/* Opens or makes the file. NULL: `error` says why. */
-struct index *index_open(const char *file, char *error, size_t size);
+/* Opens the file; `create`: makes it if it is missing. NULL: `error` says why. */
+struct index *index_open(const char *file, bool create, char *error, size_t size);
 void index_close(struct index *index);
 /* What SQLite says of the last failure. */
 const char *index_error(const struct index *index);

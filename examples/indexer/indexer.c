@@ -24,6 +24,11 @@
 
 #include "index.h"
 
+/* The broker knows only after this time that an indexer was killed, and until then the next one
+ * gets nothing: it must be well below the --idle of the next one. librdkafka's 45 seconds are not.
+ */
+#define SESSION_MS "10000"
+
 enum { BATCH = 200, WAIT_MS = 5, COMMIT_MS = 1000, TYPE_BYTES = 256 };
 
 static volatile sig_atomic_t stop;
@@ -68,6 +73,7 @@ struct indexer {
     int64_t last_new;
     int64_t last_commit;
     bool uncommitted;
+    bool failed; /* the client of the statuses */
 };
 
 static bool begin(struct indexer *x)
@@ -83,18 +89,11 @@ static rd_kafka_t *open_pages(const struct options *o, char *error, size_t size)
     char topic[256], group[256];
     snprintf(topic, sizeof topic, "%spages", o->prefix);
     snprintf(group, sizeof group, "%sindexer", o->prefix);
-    const char *const settings[] = {"bootstrap.servers",
-                                    o->broker,
-                                    "group.id",
-                                    group,
-                                    "enable.auto.commit",
-                                    "false",
-                                    "auto.offset.reset",
-                                    "earliest",
-                                    "fetch.wait.max.ms",
-                                    "20",
-                                    "queued.max.messages.kbytes",
-                                    "16384"};
+    const char *const settings[] = {
+        "bootstrap.servers",          o->broker,  "group.id",           group,
+        "session.timeout.ms",         SESSION_MS, "enable.auto.commit", "false",
+        "auto.offset.reset",          "earliest", "fetch.wait.max.ms",  "20",
+        "queued.max.messages.kbytes", "16384"};
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i += 2)
         if (rd_kafka_conf_set(conf, settings[i], settings[i + 1], error, size) !=
@@ -134,6 +133,19 @@ static void type_of(const struct samepage_page *page, char type[TYPE_BYTES])
              page->content_is_utf8 ? "; charset=utf-8" : "");
 }
 
+enum effect { NONE, TAKEN_OUT, REPLACED };
+
+/* What a fetch does to the text of its page, as schemas/page.avsc says: the text is still valid
+ * after a 304, or if the server failed. */
+static enum effect effect_of(const struct samepage_page *page, const char *type)
+{
+    int status = page->http_status;
+    bool redirects = status / 100 == 3 && status != 304 && page->redirect_url_bytes > 0;
+    if (redirects || status == 404 || status == 410)
+        return TAKEN_OUT;
+    return status / 100 == 2 && status != 206 && samepage_readable(type) ? REPLACED : NONE;
+}
+
 static bool add_page(struct indexer *x, const rd_kafka_message_t *m)
 {
     struct samepage_page page;
@@ -148,12 +160,12 @@ static bool add_page(struct indexer *x, const rd_kafka_message_t *m)
         return true;
     }
     type_of(&page, type);
-    if (page.http_status >= 200 && page.http_status < 300 && page.http_status != 206 &&
-        page.redirect_url_bytes == 0 && samepage_readable(type))
+    enum effect effect = effect_of(&page, type);
+    if (effect == REPLACED)
         body = samepage_extract(x->reader, page.content, page.content_bytes, type, &body_len);
     x->crawled[x->batch++] = rd_kafka_message_timestamp(m, NULL);
     x->page_count++;
-    return index_put_page(x->index, x->url, x->url_len, body, body_len);
+    return effect == NONE || index_put_page(x->index, x->url, x->url_len, body, body_len);
 }
 
 /* What there is, up to a full batch; waits for the first. False: the index failed. */
@@ -183,7 +195,7 @@ static bool apply_statuses(struct indexer *x)
         if (got < 0 || got == SAMEPAGE_REMADE)
             fprintf(stderr, "indexer: %s\n", samepage_status_error(x->statuses));
         if (got == SAMEPAGE_FATAL)
-            stop = 1;
+            stop = x->failed = true;
         if (got == SAMEPAGE_REMADE) {
             if (!begin(x) || !index_forget_statuses(x->index))
                 return false;
@@ -284,12 +296,13 @@ static int run(const struct options *o)
 {
     struct indexer x = {.page_count = 0};
     char error[512] = "", topic[256], group[256];
-    const char *properties[] = {"bootstrap.servers", o->broker, NULL};
+    const char *properties[] = {"bootstrap.servers", o->broker, "session.timeout.ms", SESSION_MS,
+                                NULL};
     bool good = false;
     snprintf(topic, sizeof topic, "%sstatus", o->prefix);
     snprintf(group, sizeof group, "%sindexer-statuses", o->prefix);
     if ((x.reader = samepage_reader_new(NULL, error, sizeof error)) &&
-        (x.index = index_open(o->file, error, sizeof error)) &&
+        (x.index = index_open(o->file, true, error, sizeof error)) &&
         (x.statuses = samepage_status_open(properties, topic, group, error, sizeof error)) &&
         (x.pages = open_pages(o, error, sizeof error))) {
         good = work(&x, o);
@@ -307,7 +320,7 @@ static int run(const struct options *o)
     index_close(x.index);
     samepage_reader_free(x.reader);
     free(x.latencies);
-    return good ? 0 : 1;
+    return good && !x.failed ? 0 : 1;
 }
 
 /* ---- queries and the command line */
@@ -323,7 +336,7 @@ static void print_page(void *arg, const char *url, const char *contained_in)
 static int query(const struct options *o, char **words, int count)
 {
     char error[512];
-    struct index *index = index_open(o->file, error, sizeof error);
+    struct index *index = index_open(o->file, false, error, sizeof error);
     if (!index) {
         fprintf(stderr, "indexer: %s\n", error);
         return 1;

@@ -56,9 +56,10 @@ def build_indexer(cmake, cc, prefix, work):
     call(cmake, "-S", copy, "-B", made, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={cc}",
          "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
     call(cmake, "--build", made)
-    done = subprocess.run([os.path.join(made, "indexer"), "query", "--index", os.path.join(work, "new.sqlite"),
-                           "word"], check=False)
-    if done.returncode:
+    done = subprocess.run([os.path.join(made, "indexer"), "query", "--index", os.path.join(work, "no.sqlite"), "word"],
+                          check=False, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 1 or "no.sqlite: unable to open" not in done.stderr or os.path.exists(
+            os.path.join(work, "no.sqlite")):
         raise SystemExit("the indexer that was built against the prefix does not run")
     print("examples/indexer builds and runs")
 
