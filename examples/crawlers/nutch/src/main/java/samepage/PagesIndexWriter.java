@@ -53,10 +53,11 @@ public class PagesIndexWriter implements IndexWriter {
             page.fetchTimeMs = ((Date) time).getTime();
         String binary = text(document, "binaryContent");
         if (binary != null) {
-            page.body = Base64.getMimeDecoder().decode(binary);
+            page.body = fromBase64(page.url, binary);
             page.contentType = text(document, "type");
         } else {
-            page.text = String.valueOf(value(document, "content"));
+            String content = text(document, "content");
+            page.text = content == null ? "" : content;
             page.contentType = "text/plain";
         }
         publish(page);
@@ -101,6 +102,16 @@ public class PagesIndexWriter implements IndexWriter {
             commit();
         } finally {
             pages.close();
+        }
+    }
+
+    /** Strict: without -base64 the field has the page as text, whose letters would become other bytes. */
+    private static byte[] fromBase64(String url, String binary) throws IOException {
+        try {
+            return Base64.getDecoder().decode(binary.replaceAll("\\s", ""));
+        } catch (IllegalArgumentException error) {
+            throw new IOException("samepage: the binaryContent of " + url
+                    + " is not base64: give -base64 with -addBinaryContent", error);
         }
     }
 

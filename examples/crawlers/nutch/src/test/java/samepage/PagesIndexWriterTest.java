@@ -59,6 +59,32 @@ public class PagesIndexWriterTest {
     }
 
     @Test
+    public void binaryContentMayHaveLines() throws Exception {
+        MockProducer<byte[], byte[]> producer = start(true);
+        byte[] body = "<p>a page of more than one line in base64, as some encoders write it ".repeat(9).getBytes("latin1");
+        writer.write(document("id", "http://a.example/", "binaryContent", Base64.getMimeEncoder().encodeToString(body)));
+        assertEquals(ByteBuffer.wrap(body), Decoded.sent(producer).get(0).get("content"));
+    }
+
+    @Test
+    public void binaryContentThatIsNoBase64FailsTheTask() throws Exception {
+        MockProducer<byte[], byte[]> producer = start(true);
+        for (String page : new String[] {"<html>a page without -base64</html>", "abcde"}) {
+            NutchDocument document = document("id", "http://a.example/", "binaryContent", page);
+            IOException error = assertThrows(IOException.class, () -> writer.write(document));
+            assertTrue(error.getMessage(), error.getMessage().contains("-base64"));
+        }
+        assertTrue(producer.history().isEmpty());
+    }
+
+    @Test
+    public void aPageWithoutTextIsEmpty() throws Exception {
+        MockProducer<byte[], byte[]> producer = start(true);
+        writer.write(document("id", "http://a.example/"));
+        assertEquals("", Decoded.sent(producer).get(0).get("content").toString());
+    }
+
+    @Test
     public void aDeletedPageIsGone() throws Exception {
         MockProducer<byte[], byte[]> producer = start(true);
         writer.delete("http://a.example/");
