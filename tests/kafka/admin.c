@@ -6,7 +6,8 @@
  *   admin ADDRESS delete-read TOPIC GROUP       deletes what the consumer group has read;
  *                                               prints in how many partitions
  *   admin ADDRESS delete TOPIC...               deletes the topics
- *   admin ADDRESS poison TOPIC PARTITION BYTES  sends a gzipped message of BYTES that is no page
+ *   admin ADDRESS poison TOPIC PARTITION BYTES [KEY]
+ *                                               sends a gzipped message of BYTES that is no page
  *   admin ADDRESS tombstone TOPIC KEY           deletes the key in every partition
  *   admin ADDRESS set TOPIC KEY VALUE...        settings of the topic; its others become the
  *                                               broker's
@@ -178,7 +179,7 @@ static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *m, void 
         die("poison", rd_kafka_err2str(m->err));
 }
 
-static void poison(char **args)
+static void poison(char **args, const char *key)
 {
     static char value[64 << 20];
     size_t bytes = (size_t)number(args[2]);
@@ -187,7 +188,8 @@ static void poison(char **args)
     memset(value, 'x', bytes);
     rd_kafka_resp_err_t code = rd_kafka_producev(
         handle, RD_KAFKA_V_TOPIC(args[0]), RD_KAFKA_V_PARTITION((int32_t)number(args[1])),
-        RD_KAFKA_V_VALUE(value, bytes), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+        RD_KAFKA_V_KEY(key, key ? strlen(key) : 0), RD_KAFKA_V_VALUE(value, bytes),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         code = rd_kafka_flush(handle, TIMEOUT_MS);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -405,8 +407,8 @@ int main(int argc, char **argv)
         delete_read(queue, argv + 3);
     else if (strcmp(command, "delete") == 0)
         delete_topics(queue, argv + 3, (size_t)argc - 3);
-    else if (strcmp(command, "poison") == 0 && argc == 6)
-        poison(argv + 3);
+    else if (strcmp(command, "poison") == 0 && (argc == 6 || argc == 7))
+        poison(argv + 3, argv[6]); /* NULL: no key */
     else if (strcmp(command, "tombstone") == 0 && argc == 5)
         tombstone(argv + 3);
     else if (strcmp(command, "set") == 0 && argc >= 6 && argc % 2 == 0)

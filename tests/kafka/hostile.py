@@ -1,6 +1,6 @@
 """What operators, retention and disks do to topics and state: `hostile.py PART WORK PROGRAM ADMIN`.
 
-    poison      a message of 25 MB that is no page, compressed
+    poison      a message of 25 MB that is no page, compressed; an event on `status` that is none
     partitions  more partitions of `pages`, and of `tier1`
     recreated   all topics, while the state of the stages is kept
     spellings   one page by several URLs; then its status is deleted
@@ -29,7 +29,7 @@ import time
 import urllib.error
 
 import cluster
-from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
+from statuses import Place, ask, check_same, decided, main, of_json  # knows where harness.py is
 from harness import PATIENCE_SECONDS, Failure, Skip, check, check_in, free_port, until, wait
 
 POISON_BYTES = 25_000_000  # above the topic's limit; far below it when compressed
@@ -409,6 +409,25 @@ def poison(place):
         place.settled(place.expected(), "poison in every partition and `samepage run`")
     ends = place.ends("dead-letter")
     check(sum(high - low for low, high in ends) >= 3, "dead letters:", ends)
+    poison_status(place)
+
+
+def poison_status(place):
+    """What reads statuses passes over an event that it cannot read, keeps the page's status before, and says so."""
+    want = place.all()
+    url = "http://nobody.example/"
+    with place.started(place.program, "serve", "--kafka", "--listen", "127.0.0.1:0", *place.settings()):
+        place.admin("poison", "status", "0", "100", url)
+
+        def said():
+            with open(place.path(place.prefix + "serve.log"), encoding="utf-8") as file:
+                return "partition 0, offset" in file.read()
+
+        until(said, "a message of serve about the event")
+    done = subprocess.run([place.program, "status", "--all", *place.settings()], check=True, text=True,
+                          capture_output=True)
+    check(of_json(done.stdout) == want, "statuses after the event")
+    check(re.search(r"passed over: 1; the first: partition 0, offset \d+: ", done.stderr), "status said", done.stderr)
 
 
 def partitions(place):

@@ -43,7 +43,7 @@ static enum sp_err open_state(struct sp_serve *s, struct sp_fault *fault)
     if (o->state)
         return sp_state_open(o->state, o->tier1, &s->state, fault);
     s->live = sp_live_new();
-    enum sp_err err = sp_statuses_start(o->properties, o->topic, s->live, &statuses, fault);
+    enum sp_err err = sp_statuses_start(o, s->live, &statuses, fault);
     if (err == SP_OK)
         s->state = sp_state_of_statuses(statuses);
     return err;

@@ -39,9 +39,12 @@ struct sp_serve_options {
     const char *state;  /* directory; NULL: the statuses of `topic` */
     const char *topic;
     const char *const *properties; /* of librdkafka, as samepage_status_open wants them */
-    uint32_t threads;              /* 0: one a core */
-    uint32_t tier1;                /* partitions of the group stage in that state */
-    double threshold;              /* tau of that state */
+    /* Called for an event of the topic that cannot be read, the first one and then ever fewer, from
+     * a thread of the server; `count`: how many there were. NULL: nobody is told. */
+    void (*passed_over)(const char *why, uint64_t count);
+    uint32_t threads; /* 0: one a core */
+    uint32_t tier1;   /* partitions of the group stage in that state */
+    double threshold; /* tau of that state */
     /* Of the filter, if the request gives none. Sentences can be compared if that state's
      * signatures hold some. */
     double filter_threshold;

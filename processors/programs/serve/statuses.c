@@ -12,6 +12,7 @@
 #include "client/ends.h"
 #include "client/event.h"
 #include "codec/lines.h"
+#include "serve/serve.h"
 
 enum { POLL_MS = 200 };
 
@@ -40,10 +41,12 @@ struct sp_statuses {
     struct sp_buf url;
     struct sp_live *live;
     struct sp_buf line;
-    uint64_t version; /* atomic */
-    bool caught_up;   /* atomic */
-    bool running;     /* the thread, which owns the client */
-    bool ending;      /* atomic */
+    void (*passed_over)(const char *why, uint64_t count);
+    uint64_t unreadable; /* events, since the start */
+    uint64_t version;    /* atomic */
+    bool caught_up;      /* atomic */
+    bool running;        /* the thread, which owns the client */
+    bool ending;         /* atomic */
 };
 
 /* ---- events */
@@ -189,6 +192,13 @@ static void start_over(struct sp_statuses *s)
         usleep(PAUSE_US);
 }
 
+static void pass_over(struct sp_statuses *s)
+{
+    uint64_t count = ++s->unreadable;
+    if (s->passed_over && (count & (count - 1)) == 0)
+        s->passed_over(samepage_status_error(s->client), count);
+}
+
 static void *follow(void *arg)
 {
     struct sp_statuses *s = arg;
@@ -201,6 +211,8 @@ static void *follow(void *arg)
         }
         if (got == SAMEPAGE_EVENT)
             take(s, &event);
+        if (got == SAMEPAGE_BAD)
+            pass_over(s);
         const char *erased = samepage_status_erased(s->client);
         if (erased)
             sp_statuses_forget(s, erased);
@@ -229,16 +241,16 @@ struct sp_statuses *sp_statuses_new(void)
     return s;
 }
 
-enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
-                              struct sp_live *live, struct sp_statuses **ret_statuses,
-                              struct sp_fault *fault)
+enum sp_err sp_statuses_start(const struct sp_serve_options *options, struct sp_live *live,
+                              struct sp_statuses **ret_statuses, struct sp_fault *fault)
 {
     struct sp_statuses *s = sp_statuses_new();
-    s->properties = properties;
-    s->topic = topic;
+    s->properties = options->properties;
+    s->topic = options->topic;
+    s->passed_over = options->passed_over;
     s->live = live;
     s->caught_up = false;
-    s->client = sp_client_open(properties, topic, fault->text, sizeof fault->text);
+    s->client = sp_client_open(s->properties, s->topic, fault->text, sizeof fault->text);
     if (s->client && pthread_create(&s->thread, NULL, follow, s) != 0) {
         samepage_status_close(s->client);
         s->client = NULL;

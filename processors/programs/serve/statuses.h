@@ -12,11 +12,12 @@
 
 struct sp_statuses;
 
-/* `properties` as samepage_status_open wants them; events go to `live` too. SP_IO if no broker
+struct sp_serve_options;
+
+/* Of the options: properties, topic and passed_over. Events go to `live` too. SP_IO if no broker
  * replies or there is no such topic. */
-enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
-                              struct sp_live *live, struct sp_statuses **ret_statuses,
-                              struct sp_fault *fault);
+enum sp_err sp_statuses_start(const struct sp_serve_options *options, struct sp_live *live,
+                              struct sp_statuses **ret_statuses, struct sp_fault *fault);
 void sp_statuses_stop(struct sp_statuses *s);
 
 /* Without a thread: for tests, which say the events themselves. */

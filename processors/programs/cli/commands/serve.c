@@ -315,6 +315,12 @@ static enum sp_err reach(const struct sp_kafka_options *kafka, struct sp_fault *
     return err;
 }
 
+static void say_passed_over(const char *why, uint64_t count)
+{
+    fprintf(stderr, "samepage: %s; the event was passed over (%llu so far)\n", why,
+            (unsigned long long)count);
+}
+
 static int serve_topic(struct arguments *a, const struct sp_config *config)
 {
     struct sp_kafka_options kafka;
@@ -328,6 +334,7 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     const char **properties = sp_cli_client_properties(&kafka, false);
     a->options.topic = topic;
     a->options.properties = properties;
+    a->options.passed_over = say_passed_over;
     struct sp_similarity_options similarity;
     sp_settings_similarity(config, &similarity);
     a->options.threshold = similarity.threshold;

@@ -30,10 +30,28 @@ struct lookup {
     rd_kafka_t *watcher;
     char topic[SP_TOPIC_NAME_MAX];
     int32_t partitions;
-    int64_t heard_ms; /* when the last message came */
+    int64_t heard_ms;   /* when the last message came */
+    int64_t unreadable; /* how many events could not be read */
+    char first_unreadable[128];
     struct sp_buf text;
     struct sp_buf line;
 };
+
+static void note_unreadable(struct lookup *l, const rd_kafka_message_t *m, enum sp_err err)
+{
+    if (l->unreadable++ == 0)
+        snprintf(l->first_unreadable, sizeof l->first_unreadable, "partition %d, offset %lld: %s",
+                 (int)m->partition, (long long)m->offset, sp_err_text(err));
+}
+
+static void say_unreadable(const struct lookup *l)
+{
+    if (l->unreadable)
+        fprintf(
+            stderr,
+            "samepage: %s: events that cannot be read, and were passed over: %lld; the first: %s\n",
+            l->topic, (long long)l->unreadable, l->first_unreadable);
+}
 
 static bool read_event(struct lookup *l, const rd_kafka_message_t *m)
 {
@@ -41,8 +59,11 @@ static bool read_event(struct lookup *l, const rd_kafka_message_t *m)
     sp_buf_reset(&l->line);
     struct sp_view value = sp_view(m->payload, m->len);
     struct sp_wire_format format = sp_wire_format_seen(value);
-    if (sp_status_decode(value, &format, &l->text, &event) != SP_OK)
+    enum sp_err err = sp_status_decode(value, &format, &l->text, &event);
+    if (err != SP_OK) {
+        note_unreadable(l, m, err);
         return false;
+    }
     sp_lines_put_status(&l->line, &event);
     return true;
 }
@@ -279,6 +300,7 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
     }
     if (asked->all && code == SP_EXIT_DONE)
         code = list_all(&l);
+    say_unreadable(&l);
     if (asked->follow && code == SP_EXIT_DONE)
         code = follow(&l, client);
     samepage_status_close(client);
