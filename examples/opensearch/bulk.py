@@ -15,6 +15,7 @@ whose samepage.contained_in is set is part of that page (`samepage run` with con
 """
 
 import argparse
+import gzip
 import hashlib
 import json
 import sys
@@ -57,18 +58,38 @@ def status_fields(status):
                                                               "containment")}}
 
 
-def lines(path):
-    with (sys.stdin if path == "-" else open(path, encoding="utf-8-sig")) as file:
+def opened(path):
+    if path == "-":
+        return sys.stdin
+    kind = gzip.open if path.endswith(".gz") else open
+    return kind(path, "rt", encoding="utf-8-sig", errors="replace")
+
+
+# What the fields may be if they are there; null is as if one were not.
+TYPES = {"url": str, "content": str, "content_type": str, "redirect_url": str, "http_status": (int, float), "status": str}
+
+
+def checked(row, needed):
+    if not isinstance(row, dict):
+        raise ValueError("it is not an object")
+    for name, kind in TYPES.items():
+        value = row.get(name)
+        if value is None and name in needed:
+            raise ValueError(f"it has no {name}")
+        if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+            raise ValueError(f"its {name} is of another type")
+    row["url"].encode()  # UnicodeEncodeError, a ValueError: not a URL
+    return row
+
+
+def lines(path, *needed):
+    with opened(path) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
-                if not isinstance(row.get("url"), str):
-                    raise ValueError("it has no url")
-                row["url"].encode()  # UnicodeEncodeError, a ValueError: not a URL
-                yield row
-            except (ValueError, AttributeError) as error:
+                yield checked(json.loads(line), needed)
+            except (ValueError, RecursionError) as error:
                 print(f"bulk.py: {path}:{number}: passed over: {error}", file=sys.stderr)
 
 
@@ -95,12 +116,12 @@ def events(options):
 
 def requests(options):
     if options.pages:
-        for page in lines(options.pages):
+        for page in lines(options.pages, "url"):
             status = page.get("http_status")
             status = 200 if status is None else status
             if 200 <= status < 300 and status != 206 and not page.get("redirect_url"):
                 yield update(options.index, page["url"], page_fields(page))
-    for status in lines(options.statuses) if options.statuses else ():
+    for status in lines(options.statuses, "url", "status") if options.statuses else ():
         yield of_status(options.index, status)
     for status in events(options) if options.broker else ():
         yield of_status(options.index, status)
@@ -131,7 +152,7 @@ class Parts:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", metavar="FILE", help="JSONL, as samepage run reads it; - for standard input")
+    parser.add_argument("--pages", metavar="FILE", help="JSONL, plain or .gz; - for standard input")
     parser.add_argument("--statuses", metavar="FILE", help="JSONL, as samepage run writes it")
     parser.add_argument("--broker", metavar="ADDRESS")
     parser.add_argument("--prefix", default="samepage.")

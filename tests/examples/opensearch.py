@@ -5,6 +5,7 @@ usage: opensearch.py SOURCE PROGRAM
 """
 
 import glob
+import gzip
 import json
 import os
 import subprocess
@@ -114,6 +115,26 @@ def check_unusual(call, bulk, path, program):
         fail("what is no URL is not named:", said)
 
 
+def check_damaged(call, bulk, path, program):
+    """A record that samepage refuses is passed over, and those after it are read. The file is compressed."""
+    bad = {"http_status": "200"}, {"http_status": True}, {"content": 5}, {"content_type": ["a"]}, {"redirect_url": {}}
+    rows = [{"url": f"http://bad.example/{n}", "content": "x", **fields} for n, fields in enumerate(bad)]
+    rows.append({"url": "http://good.example/", "content": "good", "http_status": 200.0})
+    with gzip.open(path("damaged.jsonl.gz"), "wb") as file:
+        file.write(b"".join(json.dumps(row).encode() + b"\n" for row in rows) + b"\xff\xfe\n")
+    known = [json.loads(line)["url"] for line in call(program, "run", "-q", "damaged.jsonl.gz").stdout.splitlines()]
+    said = call(sys.executable, "-B", bulk, "--pages", "damaged.jsonl.gz", "-o", "damaged").stderr
+    store = {}
+    apply(read(path("damaged")), store)
+    if known != [document["url"] for document in store.values()] or said.count("passed over") != len(bad) + 1:
+        fail("of damaged pages came", store, "and", said, "and samepage knows", known)
+    with open(path("damaged.statuses"), "w", encoding="utf-8") as file:
+        file.write('{"url": "http://a.example/"}\n{"url": "http://b.example/", "status": "unique"}\n')
+    said = call(sys.executable, "-B", bulk, "--statuses", "damaged.statuses", "-o", "damaged").stderr
+    if read(path("damaged")).count("\n") != 2 or "damaged.statuses:1: passed over: it has no status" not in said:
+        fail("of damaged statuses came", read(path("damaged")), "and", said)
+
+
 def main(source, program):
     bulk = os.path.join(source, "examples/opensearch/bulk.py")
     with tempfile.TemporaryDirectory() as work:
@@ -167,6 +188,7 @@ def main(source, program):
             fail("a part is not known as one")
         check_erased(call, bulk, path, program)
         check_unusual(call, bulk, path, program)
+        check_damaged(call, bulk, path, program)
         losers = sum(event["status"] == "loser" for event in latest.values())
         if not losers or len(found) < len(latest):
             fail("this was no test")
