@@ -7,7 +7,7 @@
  *         samepage_url_canonical(page.url, page.url_bytes, url, sizeof url) > 0)
  *         ... page.content is the content that was fetched from url ...
  *
- * The functions keep no state and allocate no memory. Thread rule: any thread. */
+ * The functions keep no state. Thread rule: any thread. Running out of memory ends the process. */
 #ifndef SP_SAMEPAGE_PAGE_H
 #define SP_SAMEPAGE_PAGE_H
 

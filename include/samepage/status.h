@@ -19,7 +19,9 @@
  * Texts spell a page as its crawler did; if that spells a page in several ways, key your data by
  * samepage_url_canonical (page.h). Events of different pages arrive in any order. Only committed
  * events are returned. After a crash, or when members join or leave the consumer group, events
- * since the last commit are delivered again, so applying an event must be idempotent.
+ * since the last commit are delivered again, so applying an event must be idempotent. The broker
+ * notices a crash when session.timeout.ms (45 seconds by default) has passed; until then, a program
+ * that is started again with the same group gets no events.
  *
  * SAMEPAGE_REMADE says that the topic was deleted and recreated, so you may keep data about
  * pages that it does not have: drop your data, and read the topic from its beginning (with a new
@@ -98,7 +100,7 @@ enum samepage_result {
     SAMEPAGE_EVENT = 1,    /* next: *out is an event */
     SAMEPAGE_REMADE = 2,   /* next: the topic was deleted and recreated; call next again */
     SAMEPAGE_NONE = 0,     /* next: time-out, or a page was erased; commit: done */
-    SAMEPAGE_RETRY = -1,   /* a temporary error: call again */
+    SAMEPAGE_RETRY = -1,   /* next: a temporary error, call again; commit: nothing is committed */
     SAMEPAGE_BAD = -2,     /* a record that is not a status event was skipped: call again */
     SAMEPAGE_INVALID = -3, /* commit: the client has no group */
     SAMEPAGE_FATAL = -10   /* a permanent error: close this client */
@@ -143,7 +145,8 @@ SAMEPAGE_API const char *samepage_status_erased(const struct samepage_status_cli
  * crash, the next reader of a partition starts after them. Waits for the broker. Returns
  * SAMEPAGE_NONE (done, or nothing to commit), SAMEPAGE_RETRY (nothing was committed, for example
  * because the partition was assigned to another member; the events may be delivered again, to
- * either), SAMEPAGE_INVALID or SAMEPAGE_FATAL; `error` is as above. */
+ * either; a second call has nothing to commit until there are new events), SAMEPAGE_INVALID or
+ * SAMEPAGE_FATAL; `error` is as above. */
 SAMEPAGE_API int samepage_status_commit(struct samepage_status_client *client, char *error,
                                         size_t size);
 
