@@ -122,12 +122,13 @@ SAMEPAGE_API struct samepage_index *samepage_index_new(const char *const *settin
 /* Frees an index and its references to signatures. NULL is allowed. */
 SAMEPAGE_API void samepage_index_free(struct samepage_index *index);
 
-/* Returns the similarity of two texts by the index's method, 0 to 1; 0 if the signatures were made
- * with different settings. */
+/* Returns the similarity of two texts by the index's method, 0 to 1; 0 if a signature was made with
+ * other settings than the index's. */
 SAMEPAGE_API double samepage_index_similarity(const struct samepage_index *index,
                                               const struct samepage_signature *a,
                                               const struct samepage_signature *b);
-/* Returns 1 if the two texts are near duplicates by the index's method and threshold, else 0. */
+/* Returns 1 if the two texts are near duplicates by the index's method and threshold, else 0; 0
+ * also for signatures of other settings. */
 SAMEPAGE_API int samepage_index_similar(const struct samepage_index *index,
                                         const struct samepage_signature *a,
                                         const struct samepage_signature *b);

@@ -182,18 +182,26 @@ void samepage_index_free(struct samepage_index *index)
     sp_free(index);
 }
 
+/* Other features would be compared than those of the index's method. */
+static bool are_own(const struct samepage_index *index, const struct sp_signature *a,
+                    const struct sp_signature *b)
+{
+    return a->params == index->params && b->params == index->params;
+}
+
 double samepage_index_similarity(const struct samepage_index *index,
                                  const struct samepage_signature *a,
                                  const struct samepage_signature *b)
 {
     const struct sp_signature *x = sp_index_signature(a), *y = sp_index_signature(b);
-    return x->params == y->params ? sp_similarity(&index->similarity, x, y) : 0;
+    return are_own(index, x, y) ? sp_similarity(&index->similarity, x, y) : 0;
 }
 
 int samepage_index_similar(const struct samepage_index *index, const struct samepage_signature *a,
                            const struct samepage_signature *b)
 {
-    return sp_similar(&index->similarity, sp_index_signature(a), sp_index_signature(b), NULL);
+    const struct sp_signature *x = sp_index_signature(a), *y = sp_index_signature(b);
+    return are_own(index, x, y) && sp_similar(&index->similarity, x, y, NULL);
 }
 
 static void release(struct samepage_index *index, uint32_t row)

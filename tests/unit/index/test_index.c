@@ -303,6 +303,8 @@ TEST(a_signature_of_other_settings_is_refused)
     CU_ASSERT_EQUAL(samepage_index_add(w.index, foreign, &document), SAMEPAGE_INDEX_FOREIGN);
     CU_ASSERT_EQUAL(samepage_index_nearest(w.index, foreign, &match), SAMEPAGE_INDEX_FOREIGN);
     CU_ASSERT_EQUAL(samepage_index_query(w.index, foreign, NULL, 0), SAMEPAGE_INDEX_FOREIGN);
+    CU_ASSERT_EQUAL(samepage_index_similarity(w.index, foreign, foreign), 0);
+    CU_ASSERT_EQUAL(samepage_index_similar(w.index, foreign, foreign), 0);
     samepage_signature_free(foreign);
     samepage_reader_free(reader);
     end(&w);
