@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""The documents for developers name only what exists.
+"""The documents name only files and functions that exist.
 
   architecture.py SOURCE
 
-In docs/ARCHITECTURE.md, docs/PROTOCOL.md and CONTRIBUTING.md, whatever stands between backticks:
+In README.md, docs/ARCHITECTURE.md, docs/PROTOCOL.md and CONTRIBUTING.md, whatever stands between backticks:
 
   * a file (`on_crawled.c`, `group/page.c`) exists, under a folder of that name if one is given;
   * an external symbol (`sp_...`, `SP_...`) and any name with an underscore occurs in the sources;
-  * names in front of a file in brackets, as in "`barrier`, `first_barrier` (`local/run.c`)", occur in that file.
+  * names in front of a file, as in "`barrier`, `first_barrier` (`local/run.c`)" or "`barrier` in `local/run.c`",
+    occur in that file.
 """
 
 import re
 import sys
 from pathlib import Path
 
-DOCUMENTS = ["docs/ARCHITECTURE.md", "docs/PROTOCOL.md", "CONTRIBUTING.md"]
+DOCUMENTS = ["README.md", "docs/ARCHITECTURE.md", "docs/PROTOCOL.md", "CONTRIBUTING.md"]
 FOLDERS = ["processors", "include", "tests", "tools", "schemas", "config", "cmake", "k8s", "python", "docs",
            "examples"]
 SUFFIXES = "c|h|cc|py|md|json|avsc|txt|cmake|properties"
@@ -22,7 +23,7 @@ SUFFIXES = "c|h|cc|py|md|json|avsc|txt|cmake|properties"
 CODE = re.compile(r"`([^`]+)`")
 FILE = re.compile(rf"[\w./-]+\.(?:{SUFFIXES})")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*_\w+")
-NAMES_OF_FILE = re.compile(rf"((?:`\w+`(?:, | and |, then | → ))*`\w+`)\s+\((`[\w/.-]+\.(?:{SUFFIXES})`)")
+NAMES_OF_FILE = re.compile(rf"((?:`\w+`(?:, | and |, then | → ))*`\w+`)\s+(?:\(|in )(`[\w/.-]+\.(?:{SUFFIXES})`)")
 # Not in this repository, or a pattern.
 FOREIGN = {"jemalloc", "MALLOC_CONF"}
 
