@@ -16,7 +16,7 @@
 #include "input/input.h"
 #include "page/message.h"
 
-/* ---- messages: single-object encoding ------------------------------------------------------- */
+/* ---- messages: single-object encoding ---- */
 
 /* Writes the head and the payload. The caller keeps the message. The encoder does not check the
  * rules of the kind (at least one edge, a URL of at most SP_URL_MAX_BYTES); the decoder does. */
@@ -30,8 +30,7 @@ enum sp_err sp_message_decode(struct sp_view in, struct sp_message **ret_message
 /* Returns the kind of message that the bytes begin with; 0 if they are not one of our messages. */
 int sp_message_peek(struct sp_view in);
 
-/* ---- pages and status events: framing as configured -------------------------------------------
- */
+/* ---- pages and status events: framing as configured ---- */
 
 enum sp_framing {
     SP_FRAMING_SINGLE_OBJECT, /* C3 01 + fingerprint */
@@ -71,7 +70,7 @@ void sp_status_encode(const struct sp_status_event *event, const struct sp_wire_
 enum sp_err sp_status_decode(struct sp_view in, const struct sp_wire_format *format,
                              struct sp_buf *text, struct sp_status_event *ret_event);
 
-/* ---- group ids as text ---------------------------------------------------------------------- */
+/* ---- group ids as text ---- */
 
 enum { SP_GROUP_ID_TEXT = 16 + 1 + 32 + 1 }; /* with the final NUL */
 

@@ -13,7 +13,7 @@
 _Static_assert(SP_MSG_CRAWLED == 1 && SP_MSG_PUT == 15 && SP_MSG_KINDS == 19,
                "a new kind needs a record in schemas/");
 
-/* ---- to a page actor ----------------------------------------------------------------------- */
+/* ---- to a page actor ---- */
 
 static void put_crawled(struct sp_buf *out, const struct sp_message *m)
 {
@@ -121,7 +121,7 @@ static void get_move(struct sp_decoder *d, struct sp_message *m)
     m->move.signature = sp_codec_get_signature(d);
 }
 
-/* ---- to a group actor ---------------------------------------------------------------------- */
+/* ---- to a group actor ---- */
 
 static void put_change(struct sp_buf *out, const struct sp_message *m)
 {
@@ -237,7 +237,7 @@ static void get_wait(struct sp_decoder *d, struct sp_message *m)
     m->wait.far = sp_codec_get_group_id(d);
 }
 
-/* ---- to a cell actor ----------------------------------------------------------------------- */
+/* ---- to a cell actor ---- */
 
 static void put_put(struct sp_buf *out, const struct sp_message *m)
 {
@@ -293,7 +293,7 @@ static void get_probe(struct sp_decoder *d, struct sp_message *m)
     m->probe.signature = sp_codec_get_signature(d);
 }
 
-/* ---- messages ------------------------------------------------------------------------------ */
+/* ---- messages ---- */
 
 static void put_again(struct sp_buf *out, const struct sp_message *m)
 {

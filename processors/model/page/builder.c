@@ -190,7 +190,7 @@ static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
     return n;
 }
 
-/* ---- one function for each kind of signature: its hashes, sequence, lengths and total ------ */
+/* ---- one function for each kind of signature: its hashes, sequence, lengths and total ---- */
 
 /* `hashes` may be NULL if there are none. */
 static void put_hashes(uint32_t *to, const uint32_t *hashes, size_t count)

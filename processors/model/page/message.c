@@ -194,7 +194,7 @@ const char *sp_message_name(enum sp_message_kind kind)
     return kind > 0 && (int)kind < SP_MSG_KINDS ? kinds[kind].name : "unknown";
 }
 
-/* ---- routing ------------------------------------------------------------------------------- */
+/* ---- routing ---- */
 
 static enum route route_of(const struct sp_message *m)
 {

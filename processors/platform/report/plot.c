@@ -45,7 +45,7 @@ static void put_text(const struct sp_canvas *v, double x, double y, double align
     sp_label_done(&l);
 }
 
-/* ---- layout ---------------------------------------------------------------------------------- */
+/* ---- layout ---- */
 
 static void y_axis(struct sp_canvas *v)
 {
@@ -125,7 +125,7 @@ static void lay_out_done(struct sp_canvas *v)
     sp_label_done(&v->y_label);
 }
 
-/* ---- frame ----------------------------------------------------------------------------------- */
+/* ---- frame ---- */
 
 static void line(const struct sp_canvas *v, double x0, double y0, double x1, double y1)
 {
@@ -189,7 +189,7 @@ static void draw_frame(const struct sp_canvas *v)
     cairo_restore(v->c);
 }
 
-/* ---- series ---------------------------------------------------------------------------------- */
+/* ---- series ---- */
 
 static void draw_bars(const struct sp_canvas *v, size_t series)
 {
@@ -317,7 +317,7 @@ static enum sp_err draw_file(struct sp_canvas *v, enum surface surface, bool pap
                                               : SP_INVALID;
 }
 
-/* ---- into the report ------------------------------------------------------------------------- */
+/* ---- into the report ---- */
 
 static void put_csv(const struct sp_plot *p, struct sp_buf *out)
 {

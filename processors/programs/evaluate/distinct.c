@@ -68,7 +68,7 @@ void sp_distinct_done(struct sp_distinct *d)
     *d = (struct sp_distinct){0};
 }
 
-/* ---- trained dictionaries -------------------------------------------------------------------- */
+/* ---- trained dictionaries ---- */
 
 struct words {
     struct sp_text *text;

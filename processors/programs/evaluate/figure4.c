@@ -59,8 +59,7 @@ static void put_imbalance(const struct sp_distinct *s,
                   imbalance, NULL);
 }
 
-/* ---- grids of one, two and three dimensions ----------------------------------------------------
- */
+/* ---- grids of one, two and three dimensions ---- */
 
 static enum sp_err put_look(struct sp_table *table, const char *name, const struct sp_distinct *d,
                             double tau)
@@ -123,7 +122,7 @@ static enum sp_err why(const struct sp_evaluation *e, const struct sp_distinct *
     return err;
 }
 
-/* ---- later data ------------------------------------------------------------------------------ */
+/* ---- later data ---- */
 
 struct drift {
     double trained;   /* imbalance on the first tenth */

@@ -92,7 +92,7 @@ static double gain(const struct speeds *v, uint32_t machines, const struct sp_wo
     return v->contents < (size_t)LEAST_EACH * machines ? NAN : slow->slowest / fast->slowest;
 }
 
-/* ---- report ---------------------------------------------------------------------------------- */
+/* ---- report ---- */
 
 static void put_speed_up(struct sp_report *report, const struct speeds *v, enum sp_work_way way,
                          const char *name, const char *caption)

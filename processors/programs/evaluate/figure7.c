@@ -32,7 +32,7 @@ struct point {
     uint64_t groups;
 };
 
-/* ---- from scratch ---------------------------------------------------------------------------- */
+/* ---- from scratch ---- */
 
 static enum sp_err from_scratch(const struct sp_evaluate_options *o, const struct sp_trace *t,
                                 struct point *p)
@@ -55,7 +55,7 @@ static enum sp_err from_scratch(const struct sp_evaluate_options *o, const struc
     return err;
 }
 
-/* ---- incrementally --------------------------------------------------------------------------- */
+/* ---- incrementally ---- */
 
 struct crawl {
     struct sp_db *db;
@@ -111,7 +111,7 @@ static enum sp_err measure_point(const struct sp_evaluate_options *o, const stru
     return err == SP_OK ? from_scratch(o, t, p) : err;
 }
 
-/* ---- report ---------------------------------------------------------------------------------- */
+/* ---- report ---- */
 
 static double gain(const struct point *p, uint64_t batch)
 {

@@ -172,7 +172,7 @@ void sp_trace_free(struct sp_trace *t)
     sp_free(t);
 }
 
-/* ---- views of a trace ------------------------------------------------------------------------ */
+/* ---- views of a trace ---- */
 
 /* Computes the version as the group stage does (stages/group/page.c); `last` is the fetch with that
  * version. */

@@ -11,7 +11,7 @@ void sp_compare_row_key(uint32_t cell, char kind, struct sp_id content, struct s
     sp_buf_put(out, &content, sizeof content);
 }
 
-/* ---- rows ------------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 void sp_cell_actor_list_row(struct sp_compare_stage *c, uint32_t slot)
 {

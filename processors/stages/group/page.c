@@ -31,7 +31,7 @@ static void send_to_group(struct sp_group_stage *st, const struct sp_page_actor 
     sp_group_stage_send(st, m);
 }
 
-/* ---- a new version --------------------------------------------------------------------------- */
+/* ---- a new version ---- */
 
 /* Whether the known content that a fetch (a 304) found again is the one the page has here. Dates in
  * archives are in whole seconds. */
@@ -161,8 +161,7 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
     announce(st, p, false);
 }
 
-/* ---- pages look for edges only when their group holds the version
- * ------------------------------ */
+/* ---- pages look for edges only when their group holds the version ---- */
 
 static void leave_cell(struct sp_group_stage *st, struct sp_page_actor *p)
 {
@@ -247,8 +246,7 @@ static void on_move(struct sp_group_stage *st, struct sp_message *m)
     st->stats.moves++;
 }
 
-/* ---- edges ------------------------------------------------------------------------------------
- */
+/* ---- edges ---- */
 
 static void on_match(struct sp_group_stage *st, struct sp_message *m)
 {
@@ -299,8 +297,7 @@ static void on_find_group(struct sp_group_stage *st, struct sp_message *m)
     send_to_group(st, p, m);
 }
 
-/* ---- messages from the group
- * -------------------------------------------------------------------- */
+/* ---- messages from the group ---- */
 
 static void take_group(struct sp_group_stage *st, struct sp_page_actor *p, struct sp_group_id group,
                        uint64_t epoch)

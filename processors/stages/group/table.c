@@ -8,7 +8,7 @@
 static const size_t PAGE_BYTES = sizeof(struct sp_page_actor) + 160;
 static const size_t GROUP_BYTES = sizeof(struct sp_group) + 64;
 
-/* ---- pages --------------------------------------------------------------------------------- */
+/* ---- pages ---- */
 
 void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id)
 {
@@ -118,7 +118,7 @@ void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p)
     st->dirty_pages = p;
 }
 
-/* ---- groups -------------------------------------------------------------------------------- */
+/* ---- groups ---- */
 
 struct sp_id sp_group_table_key(struct sp_group_id id)
 {

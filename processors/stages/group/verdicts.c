@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "group/members.h"
 
-/* ---- rank -------------------------------------------------------------------------------- */
+/* ---- rank ---- */
 
 /* A winner, and a page that was one before it changed, gets `margin` more popularity. It has that
  * as soon as it wins, so that of the winners that cover a page it loses to the first by rank.
@@ -25,7 +25,7 @@ static int rank_cmp(const struct sp_member *a, const struct sp_member *b, double
     return sp_rank_cmp(&x, a->page, &y, b->page);
 }
 
-/* ---- the list of winners, by rank -------------------------------------------------------- */
+/* ---- the list of winners, by rank ---- */
 
 static uint32_t winner_place(const struct sp_group *g, const struct sp_member *m, double margin)
 {
@@ -66,7 +66,7 @@ void sp_group_cover_restore_winner(struct sp_group_stage *st, struct sp_group *g
     winner_insert(g, m, st->options.winner_margin);
 }
 
-/* ---- what must be judged again ----------------------------------------------------------- */
+/* ---- what must be judged again ---- */
 
 void sp_group_cover_touch(struct sp_group *g, struct sp_member *m)
 {
@@ -125,7 +125,7 @@ void sp_group_cover_forget_pieces(struct sp_group *g)
     }
 }
 
-/* ---- who may lose to whom ------------------------------------------------------------------ */
+/* ---- who may lose to whom ---- */
 
 /* Compares one member with many; keeps what the relation needs to know of it. */
 struct judge {
@@ -176,7 +176,7 @@ static bool is_covered(struct judge *j, struct sp_member *m, double *ret_similar
            (cheap || !j->relation || are_related(j, m));
 }
 
-/* ---- the cover ---------------------------------------------------------------------------- */
+/* ---- the cover ---- */
 
 struct worklist {
     struct sp_member **members; /* by rank */
@@ -310,7 +310,7 @@ static void update_cover(struct sp_group_stage *st, struct sp_group *g)
     sp_free(work.members);
 }
 
-/* ---- under a relation that is not symmetric ------------------------------------------------ */
+/* ---- under a relation that is not symmetric ---- */
 
 /* A page can win over one that is ranked before it, so any change may affect all of the cover, and
  * all of it is chosen again: O(members * winners) a step. */
