@@ -11,7 +11,8 @@
  *   piece     a part of the group that is not connected with the rest
  *   end       the page at the end of a chain of redirects, which form a forest (ends.h)
  *
- *   large.c   adds, removes and changes members; a group becomes large or small
+ *   large.c   adds, removes and changes members
+ *   fit.c     a group becomes large or small
  *   hubs.c    hubs, and their rows in the star index
  *   bonds.c   bonds between stars: is the group still connected?
  *   pieces.c  finds the pieces
@@ -146,9 +147,6 @@ struct sp_large {
 };
 
 /* ---- large.c */
-/* Notes that the group is used, so that it stays in memory. */
-void sp_large_use(struct sp_group_stage *st, struct sp_group *g);
-void sp_large_free(struct sp_group_stage *st, struct sp_group *g);
 void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 struct sp_member *sp_large_find(const struct sp_group *g, struct sp_id page);
 void sp_large_dirty(struct sp_group *g, struct sp_member *m);
@@ -166,9 +164,6 @@ void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
 void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_member ***list,
                      uint32_t *count, uint32_t *cap);
 uint32_t sp_large_size_behind(struct sp_member *m);
-/* Makes the group small and empty; the caller owns the members and the list. */
-struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group *g,
-                                     uint32_t *ret_count);
 /* The end of the redirect; any other member itself. */
 struct sp_member *sp_large_end(struct sp_member *m);
 /* The members that redirect to it, by page; free the list. */
@@ -178,6 +173,14 @@ bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to
 /* Their status may have changed: they are told in this step or in a round. */
 void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
                               const struct sp_member *to);
+
+/* ---- fit.c */
+/* Notes that the group is used, so that it stays in memory. */
+void sp_large_use(struct sp_group_stage *st, struct sp_group *g);
+void sp_large_free(struct sp_group_stage *st, struct sp_group *g);
+/* Makes the group small and empty; the caller owns the members and the list. */
+struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group *g,
+                                     uint32_t *ret_count);
 
 /* ---- hubs.c */
 /* Lists of hubs by rank: adds a hub, removes it, and finds the first hub that is not before a

@@ -158,7 +158,7 @@ bool sp_member_similar(struct sp_group_stage *st, struct sp_group *g, struct sp_
                        struct sp_member *b, double *ret_similarity);
 enum { SP_MEMBER_BYTES = sizeof(struct sp_member) + 128 };
 
-/* ---- large.c */
+/* ---- fit.c */
 /* Makes the group large or small according to its size. */
 void sp_group_fit(struct sp_group_stage *st, struct sp_group *g);
 
