@@ -15,7 +15,8 @@
  *   fit.c     a group becomes large or small
  *   hubs.c    hubs, and their rows in the star index
  *   bonds.c   bonds between stars: is the group still connected?
- *   pieces.c  finds the pieces
+ *   search.c  searches along bonds: which stars are connected?       search.h
+ *   pieces.c  finds the pieces, and lets them leave
  *   cover.c   decides which hubs win
  *   winning.c the winners, and the search for those that cover a hub
  *   lacking.c narrows that search: by the shingles that winners lack
@@ -80,7 +81,7 @@ struct sp_hub {
     uint64_t met;         /* the last search of large->sharing that met it */
     struct sp_bond *out;
     struct sp_bond *in;
-    uint32_t label; /* scratch of bonds.c */
+    uint32_t label; /* of a pivot: the search that came to its star, plus 1 (search.c); 0: none */
     bool todo;      /* in large->todo */
     bool doubted;   /* in large->doubts */
     bool fresh;     /* made since nothing was in doubt; nobody knows whether it is connected */

@@ -1,175 +1,11 @@
-/* Finds the pieces of a large group. bonds.c explains doubts and bonds.
- *
- * A search from the star of each hub in doubt follows the bonds, the cheapest search first, until
- * all have met or all but one have ended. */
+/* The pieces of a large group: finds them by searches along the bonds (search.h), and lets them
+ * leave. bonds.c explains doubts and bonds. */
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "group/large.h"
+#include "group/search.h"
 
 enum { AT_ONCE = 64 };
-
-/* ---- the search ---- */
-
-struct search {
-    struct sp_hub_list found; /* a hub of each star it came to */
-    uint32_t next;            /* the first of these that it has not expanded */
-    uint32_t cost;            /* rows it has looked at */
-    uint32_t same;            /* the search that it has met, or its own number */
-    uint64_t turn;            /* rows that it will have looked at after its next star */
-};
-
-struct searches {
-    struct sp_group_stage *st;
-    struct sp_group *g;
-    struct search *items;
-    uint32_t count;
-    uint32_t cap;
-    uint32_t at;           /* the one at work */
-    struct sp_shelf turns; /* searches that can go on, the cheapest first */
-};
-
-static uint32_t find(struct searches *s, uint32_t x)
-{
-    while (s->items[x].same != x)
-        x = s->items[x].same = s->items[s->items[x].same].same;
-    return x;
-}
-
-static int turn_order(const void *key, const void *object)
-{
-    const struct search *k = key, *x = object;
-    if (x->turn != k->turn)
-        return x->turn < k->turn ? -1 : 1;
-    return x < k ? -1 : x > k;
-}
-
-static void wait_for_turn(struct searches *s, struct search *x)
-{
-    if (x->next == x->found.count)
-        return;
-    x->turn = (uint64_t)x->cost + sp_stars_members(s->g->large->stars, x->found.hubs[x->next]->row);
-    sp_shelf_add(&s->turns, turn_order, x, x->turn, x);
-}
-
-static void wait_no_longer(struct searches *s, struct search *x)
-{
-    sp_shelf_remove(&s->turns, turn_order, x, x->turn); /* if it is there */
-}
-
-static struct sp_hub *star_of(const struct searches *s, const struct sp_hub *h)
-{
-    return sp_hub_at(s->g->large, sp_stars_pivot(s->g->large->stars, h->row));
-}
-
-static void meet(struct searches *s, uint32_t x, uint32_t y)
-{
-    x = find(s, x);
-    y = find(s, y);
-    if (x == y)
-        return;
-    wait_no_longer(s, &s->items[y]);
-    struct search *a = &s->items[x], *b = &s->items[y];
-    if (a->found.count < b->found.count) {
-        struct search *c = a;
-        a = b;
-        b = c;
-    }
-    b->same = a->same;
-    /* Expanded hubs come first. */
-    for (uint32_t i = 0; i < b->next; i++) {
-        sp_hub_list_add(&a->found,
-                        a->next < a->found.count ? a->found.hubs[a->next] : b->found.hubs[i]);
-        a->found.hubs[a->next++] = b->found.hubs[i];
-    }
-    for (uint32_t i = b->next; i < b->found.count; i++)
-        sp_hub_list_add(&a->found, b->found.hubs[i]);
-    a->cost += b->cost;
-    sp_free(b->found.hubs);
-    b->found = (struct sp_hub_list){0};
-    b->next = 0;
-}
-
-/* The search at work has come to h. */
-static void reach(struct searches *s, const struct sp_hub *h)
-{
-    struct sp_hub *star = star_of(s, h);
-    if (star->label) {
-        meet(s, s->at, star->label - 1);
-        return;
-    }
-    star->label = s->at + 1;
-    sp_hub_list_add(&s->items[find(s, s->at)].found, star);
-}
-
-static void go_on_from(void *arg, uint32_t row)
-{
-    struct searches *s = arg;
-    const struct sp_hub *h = sp_hub_at(s->g->large, row);
-    s->st->stats.searched++;
-    for (const struct sp_bond *b = h->out; b; b = b->next_out)
-        reach(s, b->to);
-    for (const struct sp_bond *b = h->in; b; b = b->next_in)
-        reach(s, b->from);
-}
-
-static void begin(struct searches *s, const struct sp_hub *h)
-{
-    struct sp_hub *star = star_of(s, h);
-    if (star->label)
-        return;
-    sp_grow(&s->items, &s->cap, s->count + 1);
-    s->items[s->count] = (struct search){.same = s->count};
-    star->label = ++s->count;
-    sp_hub_list_add(&s->items[s->count - 1].found, star);
-}
-
-/* A hub that has left leaves a hub in doubt in each piece, but new hubs may be connected to none of
- * the others. So if only new hubs are in doubt, a search begins from one of the others as well. */
-static void begin_with_rest(struct searches *s)
-{
-    struct sp_shelf_place place = sp_shelf_first(&s->g->large->ranks);
-    struct sp_hub *h;
-    while ((h = sp_shelf_next(&s->g->large->ranks, &place)))
-        if (!h->fresh) {
-            begin(s, h);
-            return;
-        }
-}
-
-/* The search goes on by a star. */
-static void advance(struct searches *s, uint32_t at)
-{
-    struct search *x = &s->items[at];
-    wait_no_longer(s, x);
-    const struct sp_hub *star = x->found.hubs[x->next++];
-    x->cost += sp_stars_members(s->g->large->stars, star->row);
-    s->at = at;
-    sp_stars_each_member(s->g->large->stars, star->row, go_on_from, s);
-    wait_for_turn(s, &s->items[find(s, at)]);
-}
-
-/* The cheapest search goes on, until at most one can. */
-static void search_all(struct searches *s)
-{
-    for (uint32_t i = 0; i < s->count; i++)
-        wait_for_turn(s, &s->items[i]);
-    while (s->turns.count > 1) {
-        struct sp_shelf_place place = sp_shelf_first(&s->turns);
-        const struct search *x = sp_shelf_next(&s->turns, &place);
-        advance(s, (uint32_t)(x - s->items));
-    }
-}
-
-static uint32_t roots(const struct searches *s)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        count += s->items[i].same == i;
-    return count;
-}
-
-/* ---- pieces ---- */
 
 struct piece {
     struct sp_member **members;
@@ -180,7 +16,7 @@ struct piece {
 };
 
 struct collecting {
-    struct searches *s;
+    struct sp_searches *s;
     struct piece *piece;
     bool count_only;
 };
@@ -201,7 +37,7 @@ static void collect_row(void *arg, uint32_t row)
     collect_hub(c, sp_hub_at(c->s->g->large, row));
 }
 
-static void collect(struct searches *s, const struct search *x, struct piece *piece,
+static void collect(struct sp_searches *s, const struct sp_search *x, struct piece *piece,
                     bool count_only)
 {
     struct collecting c = {s, piece, count_only};
@@ -220,18 +56,18 @@ static int by_size(const void *a, const void *b)
 
 /* Called when at most one search has not ended. Fills the sizes of the pieces: the hubs of each
  * search, and the loose trees. The size of the search that has not ended is what is left. */
-static uint32_t measure(struct searches *s, struct piece *pieces, uint32_t *ret_open)
+static uint32_t measure(struct sp_searches *s, struct piece *pieces, uint32_t *ret_open)
 {
     uint32_t count = 0, outside = 0;
     *ret_open = UINT32_MAX;
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct search *x = &s->items[i];
-        if (x->same != i)
+        const struct sp_search *x = &s->items[i];
+        if (sp_search_is_merged(s, i))
             continue;
-        if (x->next < x->found.count)
-            *ret_open = count;
-        else
+        if (sp_search_has_ended(x))
             collect(s, x, &pieces[count], true);
+        else
+            *ret_open = count;
         outside += pieces[count++].size;
     }
     struct sp_shelf_place place = sp_shelf_first(&s->g->large->loose);
@@ -247,21 +83,15 @@ static uint32_t measure(struct searches *s, struct piece *pieces, uint32_t *ret_
     return count;
 }
 
-static void finish_search(struct searches *s, uint32_t at)
-{
-    for (struct search *x = &s->items[at]; x->next < x->found.count; x = &s->items[at])
-        advance(s, at);
-}
-
 /* Fills in the members of the pieces that leave. */
-static void fill(struct searches *s, struct piece *pieces)
+static void fill(struct sp_searches *s, struct piece *pieces)
 {
     uint32_t number = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        if (s->items[i].same != i)
+        if (sp_search_is_merged(s, i))
             continue;
         if (pieces[number].leaves) {
-            finish_search(s, i);
+            sp_search_finish(s, i);
             collect(s, &s->items[i], &pieces[number], false);
         }
         number++;
@@ -293,29 +123,18 @@ static uint32_t largest(const struct piece *pieces, uint32_t count)
     return alone ? best : UINT32_MAX;
 }
 
-static void clear_labels(struct searches *s)
-{
-    for (uint32_t i = 0; i < s->count; i++) {
-        for (uint32_t k = 0; k < s->items[i].found.count; k++)
-            s->items[i].found.hubs[k]->label = 0;
-        sp_free(s->items[i].found.hubs);
-    }
-    sp_shelf_done(&s->turns);
-    sp_free(s->items);
-}
-
 /* The number of the piece that the page belongs to; UINT32_MAX: that whose search has not ended, or
  * it is no member. */
-static uint32_t piece_of(struct searches *s, struct sp_id page)
+static uint32_t piece_of(struct sp_searches *s, struct sp_id page)
 {
     struct sp_member *m = sp_large_find(s->g, page);
     const struct sp_member *end = m ? sp_large_end(m) : NULL;
     bool has_row = end && end->hub && end->hub->indexed;
-    uint32_t number = 0, label = has_row ? star_of(s, end->hub)->label : 0;
+    uint32_t number = 0, search = has_row ? sp_search_of(s, end->hub) : UINT32_MAX;
     for (uint32_t i = 0; i < s->count; i++) {
-        if (s->items[i].same != i)
+        if (sp_search_is_merged(s, i))
             continue;
-        if (label && find(s, label - 1) == i)
+        if (search == i)
             return number;
         number++;
     }
@@ -333,7 +152,7 @@ static uint32_t at_once(const struct sp_group_stage *st)
 
 /* Chooses the pieces that leave now: all but the largest, or if these are many members and a page
  * has changed, its own piece if that is small. Returns the members that leave later. */
-static uint32_t choose_leaving(struct searches *s, struct piece *pieces, uint32_t count,
+static uint32_t choose_leaving(struct sp_searches *s, struct piece *pieces, uint32_t count,
                                uint32_t stays, const struct sp_id *changed)
 {
     uint32_t most = at_once(s->st), total = 0, largest_size = 0;
@@ -352,7 +171,7 @@ static uint32_t choose_leaving(struct searches *s, struct piece *pieces, uint32_
     return own < count && pieces[own].leaves ? total - pieces[own].size : total;
 }
 
-static uint32_t part(struct searches *s, uint32_t count, const struct sp_id *changed)
+static uint32_t part(struct sp_searches *s, uint32_t count, const struct sp_id *changed)
 {
     uint32_t open, leaving = 0;
     struct piece *pieces = sp_calloc(count, sizeof *pieces);
@@ -361,7 +180,7 @@ static uint32_t part(struct searches *s, uint32_t count, const struct sp_id *cha
     uint32_t later = choose_leaving(s, pieces, measured, stays, changed);
     bool first_stays = !later && stays == UINT32_MAX;
     fill(s, pieces);
-    clear_labels(s);
+    sp_searches_done(s);
     for (uint32_t i = 0; i < measured; i++) {
         if (!pieces[i].leaves)
             continue;
@@ -414,23 +233,10 @@ static bool has_joined(const struct sp_large *l)
            sp_stars_members(l->stars, h->row) > 1;
 }
 
-/* Begins a search from each hub in doubt. */
-static void begin_all(struct searches *s, const struct sp_hub_list *doubts)
-{
-    bool rest = false;
-    for (uint32_t i = 0; i < doubts->count; i++)
-        if (doubts->hubs[i]->best) {
-            begin(s, doubts->hubs[i]);
-            rest |= !doubts->hubs[i]->fresh;
-        }
-    if (doubts->count && !rest)
-        begin_with_rest(s);
-}
-
 uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed)
 {
     struct sp_large *l = g->large;
-    struct searches s = {.st = st, .g = g};
+    struct sp_searches s = {.st = st, .g = g};
     uint32_t later = 0;
     if (l->doubts.count && is_whole(st, l))
         sp_bonds_trust(g);
@@ -440,14 +246,14 @@ uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const str
         return 0;
     if (changed && has_joined(l))
         sp_bonds_trust(g);
-    begin_all(&s, &l->doubts);
-    search_all(&s);
-    uint32_t hubs = s.count ? roots(&s) : (l->ranks.count > 0);
+    sp_searches_begin(&s, &l->doubts);
+    sp_searches_run(&s);
+    uint32_t hubs = s.count ? sp_searches_count(&s) : (l->ranks.count > 0);
     if (hubs + l->loose.count > 1) {
         st->stats.repairs++;
         later = part(&s, hubs + l->loose.count, changed);
     } else {
-        clear_labels(&s);
+        sp_searches_done(&s);
     }
     if (!later)
         sp_bonds_trust(g);
@@ -458,17 +264,17 @@ uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const str
 static bool find_piece(struct sp_group_stage *st, struct sp_group *g, const struct sp_hub *h,
                        struct piece *piece)
 {
-    struct searches s = {.st = st, .g = g};
-    begin(&s, h);
-    struct search *x = s.items;
+    struct sp_searches s = {.st = st, .g = g};
+    sp_search_begin(&s, h);
+    struct sp_search *x = s.items;
     SP_ASSERT(x);
-    while (x->next < x->found.count &&
+    while (!sp_search_has_ended(x) &&
            x->cost + sp_stars_members(g->large->stars, x->found.hubs[x->next]->row) <= at_once(st))
-        advance(&s, 0);
-    bool ended = x->next == x->found.count;
+        sp_search_advance(&s, 0);
+    bool ended = sp_search_has_ended(x);
     if (ended)
         collect(&s, x, piece, false);
-    clear_labels(&s);
+    sp_searches_done(&s);
     return ended;
 }
 

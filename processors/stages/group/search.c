@@ -1,0 +1,185 @@
+/* See search.h. */
+#include "group/search.h"
+
+#include "base/mem.h"
+
+/* ---- one search ---- */
+
+/* The search that this one was merged into, or itself. */
+static uint32_t root_of(struct sp_searches *s, uint32_t at)
+{
+    while (sp_search_is_merged(s, at)) {
+        struct sp_search *next = &s->items[s->items[at].merged_into];
+        at = s->items[at].merged_into = next->merged_into; /* halves the path */
+    }
+    return at;
+}
+
+static int turn_order(const void *key, const void *object)
+{
+    const struct sp_search *k = key, *x = object;
+    if (x->turn != k->turn)
+        return x->turn < k->turn ? -1 : 1;
+    return x < k ? -1 : x > k;
+}
+
+static void wait_for_turn(struct sp_searches *s, struct sp_search *x)
+{
+    if (sp_search_has_ended(x))
+        return;
+    x->turn = (uint64_t)x->cost + sp_stars_members(s->g->large->stars, x->found.hubs[x->next]->row);
+    sp_shelf_add(&s->turns, turn_order, x, x->turn, x);
+}
+
+static void wait_no_longer(struct sp_searches *s, struct sp_search *x)
+{
+    sp_shelf_remove(&s->turns, turn_order, x, x->turn); /* if it is there */
+}
+
+static struct sp_hub *star_of(const struct sp_searches *s, const struct sp_hub *h)
+{
+    return sp_hub_at(s->g->large, sp_stars_pivot(s->g->large->stars, h->row));
+}
+
+/* The search at work has met another one: that of fewer stars is merged into the other. */
+static void meet(struct sp_searches *s, uint32_t at_work, uint32_t met)
+{
+    at_work = root_of(s, at_work);
+    met = root_of(s, met);
+    if (at_work == met)
+        return;
+    wait_no_longer(s, &s->items[met]);
+    struct sp_search *into = &s->items[at_work], *from = &s->items[met];
+    if (into->found.count < from->found.count) {
+        into = &s->items[met];
+        from = &s->items[at_work];
+    }
+    from->merged_into = into->merged_into;
+    /* Each expanded hub changes places with the first one that is not expanded. */
+    for (uint32_t i = 0; i < from->next; i++) {
+        struct sp_hub *star = from->found.hubs[i];
+        sp_hub_list_add(&into->found,
+                        sp_search_has_ended(into) ? star : into->found.hubs[into->next]);
+        into->found.hubs[into->next++] = star;
+    }
+    for (uint32_t i = from->next; i < from->found.count; i++)
+        sp_hub_list_add(&into->found, from->found.hubs[i]);
+    into->cost += from->cost;
+    sp_free(from->found.hubs);
+    from->found = (struct sp_hub_list){0};
+    from->next = 0;
+}
+
+/* The search at work has come to h. */
+static void reach(struct sp_searches *s, const struct sp_hub *h)
+{
+    struct sp_hub *star = star_of(s, h);
+    if (star->label) {
+        meet(s, s->at, star->label - 1);
+        return;
+    }
+    star->label = s->at + 1;
+    sp_hub_list_add(&s->items[root_of(s, s->at)].found, star);
+}
+
+static void go_on_from(void *arg, uint32_t row)
+{
+    struct sp_searches *s = arg;
+    const struct sp_hub *h = sp_hub_at(s->g->large, row);
+    s->st->stats.searched++;
+    for (const struct sp_bond *b = h->out; b; b = b->next_out)
+        reach(s, b->to);
+    for (const struct sp_bond *b = h->in; b; b = b->next_in)
+        reach(s, b->from);
+}
+
+void sp_search_begin(struct sp_searches *s, const struct sp_hub *h)
+{
+    struct sp_hub *star = star_of(s, h);
+    if (star->label)
+        return;
+    sp_grow(&s->items, &s->cap, s->count + 1);
+    s->items[s->count] = (struct sp_search){.merged_into = s->count};
+    star->label = ++s->count;
+    sp_hub_list_add(&s->items[s->count - 1].found, star);
+}
+
+void sp_search_advance(struct sp_searches *s, uint32_t at)
+{
+    struct sp_search *x = &s->items[at];
+    wait_no_longer(s, x);
+    const struct sp_hub *star = x->found.hubs[x->next++];
+    x->cost += sp_stars_members(s->g->large->stars, star->row);
+    s->at = at;
+    sp_stars_each_member(s->g->large->stars, star->row, go_on_from, s);
+    wait_for_turn(s, &s->items[root_of(s, at)]);
+}
+
+void sp_search_finish(struct sp_searches *s, uint32_t at)
+{
+    while (!sp_search_has_ended(&s->items[at]))
+        sp_search_advance(s, at);
+}
+
+uint32_t sp_search_of(struct sp_searches *s, const struct sp_hub *h)
+{
+    uint32_t label = star_of(s, h)->label;
+    return label ? root_of(s, label - 1) : UINT32_MAX;
+}
+
+/* ---- all of them ---- */
+
+/* A hub that has left leaves a hub in doubt in each piece, but new hubs may be connected to none of
+ * the others. So if only new hubs are in doubt, a search begins from one of the others as well. */
+static void begin_with_rest(struct sp_searches *s)
+{
+    struct sp_shelf_place place = sp_shelf_first(&s->g->large->ranks);
+    struct sp_hub *h;
+    while ((h = sp_shelf_next(&s->g->large->ranks, &place)))
+        if (!h->fresh) {
+            sp_search_begin(s, h);
+            return;
+        }
+}
+
+void sp_searches_begin(struct sp_searches *s, const struct sp_hub_list *doubts)
+{
+    bool rest = false;
+    for (uint32_t i = 0; i < doubts->count; i++)
+        if (doubts->hubs[i]->best) {
+            sp_search_begin(s, doubts->hubs[i]);
+            rest |= !doubts->hubs[i]->fresh;
+        }
+    if (doubts->count && !rest)
+        begin_with_rest(s);
+}
+
+void sp_searches_run(struct sp_searches *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        wait_for_turn(s, &s->items[i]);
+    while (s->turns.count > 1) {
+        struct sp_shelf_place place = sp_shelf_first(&s->turns);
+        const struct sp_search *x = sp_shelf_next(&s->turns, &place);
+        sp_search_advance(s, (uint32_t)(x - s->items));
+    }
+}
+
+uint32_t sp_searches_count(const struct sp_searches *s)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        count += !sp_search_is_merged(s, i);
+    return count;
+}
+
+void sp_searches_done(struct sp_searches *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        for (uint32_t k = 0; k < s->items[i].found.count; k++)
+            s->items[i].found.hubs[k]->label = 0;
+        sp_free(s->items[i].found.hubs);
+    }
+    sp_shelf_done(&s->turns);
+    sp_free(s->items);
+}
