@@ -13,55 +13,85 @@ static bool is_redirect(const struct sp_page_record *page)
            page->redirect_url.len > 0;
 }
 
+/* What a fetch says about its page. */
+enum says { SAYS_CONTENT, SAYS_REDIRECT, SAYS_DEAD, SAYS_UNCHANGED, SAYS_NOTHING };
+
+static enum says what_it_says(const struct sp_page_record *page)
+{
+    if (is_redirect(page))
+        return SAYS_REDIRECT;
+    if (page->http_status == 304)
+        return SAYS_UNCHANGED;
+    if (page->http_status == 404 || page->http_status == 410)
+        return SAYS_DEAD;
+    if (sp_page_record_succeeded(page) && sp_text_readable(page->content_type))
+        return SAYS_CONTENT;
+    return SAYS_NOTHING;
+}
+
+/* Which page it is, how it ranks, and when it was fetched. */
+static enum sp_err take_page(const struct sp_page_record *page, struct sp_buf *scratch,
+                             struct sp_message *m, const char **ret_why)
+{
+    struct sp_crawled *c = &m->crawled;
+    enum sp_err err = sp_url_page(page->url, scratch, &m->page);
+    if (err != SP_OK) {
+        *ret_why = SP_URL_REFUSED;
+        return err;
+    }
+    if (page->fetch_time_ms >= SP_FETCH_TIME_END) {
+        *ret_why = "fetch_time_ms is after the year 2248: milliseconds since 1970 are expected";
+        return SP_MALFORMED;
+    }
+    c->rank = sp_rank_of(sp_buf_view(scratch), page->popularity);
+    c->url = sp_view_dup(page->url);
+    c->version = page->fetch_time_ms > 0 ? page->fetch_time_ms : 0;
+    return SP_OK;
+}
+
+static enum sp_err take_redirect(const struct sp_page_record *page, struct sp_buf *scratch,
+                                 struct sp_crawled *c, const char **ret_why)
+{
+    *ret_why = "the redirect_url is not usable: it needs a scheme and a host, no spaces or "
+               "control characters, and at most 8192 bytes";
+    c->page_kind = SP_PAGE_REDIRECT;
+    c->target_url = sp_view_dup(page->redirect_url);
+    return sp_url_page(page->redirect_url, scratch, &c->target);
+}
+
+static enum sp_err take_content(struct sp_text *text, const struct sp_page_record *page,
+                                struct sp_crawled *c, const char **ret_why)
+{
+    c->page_kind = SP_PAGE_CONTENT;
+    *ret_why = sp_page_record_lacks_content(page);
+    if (*ret_why)
+        return SP_MALFORMED;
+    *ret_why = "the content cannot be read as text";
+    return sp_text_signature(text, page->content_type, page->content, page->content_is_utf8,
+                             &c->signature);
+}
+
 enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record *page,
                               struct sp_buf *scratch, struct sp_message **ret_message,
                               const char **ret_why)
 {
+    enum says says = what_it_says(page);
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
-    struct sp_crawled *c = &m->crawled;
-    enum sp_err err = sp_url_page(page->url, scratch, &m->page);
-    *ret_why = SP_URL_REFUSED;
-    if (err != SP_OK)
-        goto out;
-    c->rank = sp_rank_of(sp_buf_view(scratch), page->popularity);
-    if (page->fetch_time_ms >= SP_FETCH_TIME_END) {
-        *ret_why = "fetch_time_ms is after the year 2248: milliseconds since 1970 are expected";
-        err = SP_MALFORMED;
-        goto out;
-    }
-    if (is_redirect(page)) {
-        c->page_kind = SP_PAGE_REDIRECT;
-        *ret_why = "the redirect_url is not usable: it needs a scheme and a host, no spaces or "
-                   "control characters, and at most 8192 bytes";
-        err = sp_url_page(page->redirect_url, scratch, &c->target);
-        c->target_url = sp_view_dup(page->redirect_url);
-    } else if (page->http_status == 304) {
-        c->as_of = page->as_elsewhere ? SP_AS_ELSEWHERE : page->as_of_ms;
-    } else if (page->http_status == 404 || page->http_status == 410) {
-        c->page_kind = SP_PAGE_DEAD;
-    } else if (sp_page_record_succeeded(page) && sp_text_readable(page->content_type)) {
-        c->page_kind = SP_PAGE_CONTENT;
-        *ret_why = sp_page_record_lacks_content(page);
-        if (*ret_why) {
-            err = SP_MALFORMED;
-            goto out;
-        }
-        *ret_why = "the content cannot be read as text";
-        err = sp_text_signature(text, page->content_type, page->content, page->content_is_utf8,
-                                &c->signature);
-    } else {
+    enum sp_err err = take_page(page, scratch, m, ret_why);
+    if (err == SP_OK && says == SAYS_CONTENT)
+        err = take_content(text, page, &m->crawled, ret_why);
+    else if (err == SP_OK && says == SAYS_REDIRECT)
+        err = take_redirect(page, scratch, &m->crawled, ret_why);
+    else if (says == SAYS_DEAD)
+        m->crawled.page_kind = SP_PAGE_DEAD;
+    else if (says == SAYS_UNCHANGED) /* the kind stays SP_PAGE_UNSEEN */
+        m->crawled.as_of = page->as_elsewhere ? SP_AS_ELSEWHERE : page->as_of_ms;
+    if (err != SP_OK || says == SAYS_NOTHING) {
         sp_message_free(m);
-        *ret_message = NULL;
-        return SP_OK;
+        m = NULL;
     }
-    if (err != SP_OK)
-        goto out;
-    c->url = sp_view_dup(page->url);
-    c->version = page->fetch_time_ms > 0 ? page->fetch_time_ms : 0;
-    *ret_message = m;
-    return SP_OK;
-out:
-    sp_message_free(m);
+    if (err == SP_OK)
+        *ret_message = m;
     return err;
 }
 
