@@ -63,6 +63,14 @@ void sp_near_open(struct sp_compare_stage *c)
     c->stars = sp_stars_new(&o);
 }
 
+/* The row and its signature. NULL: an error, which is in the stage. */
+static const struct sp_row *row_of(struct sp_compare_stage *c, uint32_t slot,
+                                   struct sp_signature **ret_signature)
+{
+    *ret_signature = sp_cell_actor_signature(c, slot);
+    return *ret_signature ? sp_cell_actor_row(c, slot) : NULL;
+}
+
 /* ---- edges ---- */
 
 /* Edges of one asker, sent in messages of bounded size. */
@@ -189,8 +197,8 @@ void sp_near_follow(struct sp_compare_stage *c)
 
 void sp_near_enter(struct sp_compare_stage *c, uint32_t slot, bool to_tell)
 {
-    const struct sp_signature *signature = sp_cell_actor_signature(c, slot);
-    struct sp_row *row = signature ? sp_cell_actor_row(c, slot) : NULL;
+    struct sp_signature *signature;
+    const struct sp_row *row = row_of(c, slot, &signature);
     struct sp_touches touches;
     if (!row || !sp_compare_note(c, sp_stars_insert(sp_cell_actor_of(c, slot)->domain, slot,
                                                     signature, &touches)))
@@ -227,8 +235,8 @@ void sp_near_probe(struct sp_compare_stage *c, struct sp_cell_actor *cell, struc
 
 void sp_near_probe_own(struct sp_compare_stage *c, uint32_t slot)
 {
-    const struct sp_signature *signature = sp_cell_actor_signature(c, slot);
-    struct sp_row *row = signature ? sp_cell_actor_row(c, slot) : NULL;
+    struct sp_signature *signature;
+    const struct sp_row *row = row_of(c, slot, &signature);
     struct sp_touches touches;
     if (!row || !sp_compare_note(c, sp_stars_probe_row(sp_cell_actor_of(c, slot)->domain, slot,
                                                        signature, &touches)))
@@ -250,8 +258,8 @@ static void send_probe(struct sp_compare_stage *c, struct sp_owner asker,
 
 void sp_near_probe_others(struct sp_compare_stage *c, uint32_t slot)
 {
-    struct sp_signature *signature = sp_cell_actor_signature(c, slot);
-    struct sp_row *row = signature ? sp_cell_actor_row(c, slot) : NULL;
+    struct sp_signature *signature;
+    const struct sp_row *row = row_of(c, slot, &signature);
     if (!row)
         return;
     uint32_t count = sp_maps_targets(&c->options.maps, signature, c->options.similarity.threshold,
@@ -264,8 +272,8 @@ void sp_near_probe_others(struct sp_compare_stage *c, uint32_t slot)
 
 void sp_near_probe_cell(struct sp_compare_stage *c, uint32_t slot, uint32_t cell)
 {
-    struct sp_signature *signature = sp_cell_actor_signature(c, slot);
-    struct sp_row *row = signature ? sp_cell_actor_row(c, slot) : NULL;
+    struct sp_signature *signature;
+    const struct sp_row *row = row_of(c, slot, &signature);
     enum sp_cell_standing standing = sp_maps_standing(&c->options.maps, cell);
     if (row && (standing == SP_CELL_PRESENT || standing == SP_CELL_LEAVING))
         send_probe(c, row->first, signature, cell);
