@@ -15,15 +15,14 @@ struct sp_rank sp_rank_of(struct sp_view url, double popularity)
 {
     bool dynamic = url.len && memchr(url.data, '?', url.len);
     /* There is no setting for a preferred market yet. */
-    return (struct sp_rank){popularity == popularity ? popularity : 0, (uint32_t)url.len, dynamic,
-                            0};
+    return (struct sp_rank){isnan(popularity) ? 0 : popularity, (uint32_t)url.len, dynamic, 0};
 }
 
 double sp_popularity_class(double popularity, double tolerance)
 {
     int exponent;
-    if (!(tolerance > DBL_EPSILON))
-        return popularity;                          /* finer than the precision of a double */
+    if (!(tolerance > DBL_EPSILON)) /* finer than the precision of a double */
+        return popularity;
     double mantissa = frexp(popularity, &exponent); /* 0, or in [0.5, 1) */
     double classes = 2 * ceil(1 / tolerance);
     double rounded = ldexp(rint(mantissa * classes) / classes, exponent);
@@ -82,10 +81,10 @@ uint64_t sp_rank_head(const struct sp_rank *rank, struct sp_id page)
     enum { URL = 16, PAGE = 42 };
     static const uint64_t sign = 1ull << 63;
     uint64_t bits;
-    if (rank->popularity ==
-        0) /* begins with bits 01, a larger one with 00, a smaller one with 11 */
-        return append_rest(1, rank, page, URL, PAGE);
     memcpy(&bits, &rank->popularity, sizeof bits);
+    /* Heads of popularities above 0 begin with the bits 00, those of 0 with 01, others with 11. */
+    if (rank->popularity == 0)
+        return append_rest(1, rank, page, URL, PAGE);
     return bits & sign ? (bits ^ sign) >> 1 | 3ull << 62 : popular_head(bits, rank, page);
 }
 
