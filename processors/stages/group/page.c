@@ -33,7 +33,13 @@ static void send_to_group(struct sp_group_stage *st, const struct sp_page_actor 
 
 /* ---- a new version ---- */
 
-/* Whether the known content that a fetch (a 304) found again is the one the page has here. Dates in
+/* A 304: the fetch found a content again that is known, and does not have it. */
+static bool is_again(const struct sp_crawled *c)
+{
+    return c->page_kind == SP_PAGE_UNSEEN;
+}
+
+/* Whether the content that such a fetch found again is the one that the page has here. Dates in
  * archives are in whole seconds. */
 static bool has_content_again(const struct sp_page_actor *p, const struct sp_crawled *c)
 {
@@ -45,7 +51,7 @@ static bool has_content_again(const struct sp_page_actor *p, const struct sp_cra
 
 static bool same_content(const struct sp_page_actor *p, const struct sp_crawled *c)
 {
-    if (c->page_kind == SP_PAGE_UNSEEN)
+    if (is_again(c))
         return true;
     if (p->kind != c->page_kind)
         return false;
@@ -112,19 +118,39 @@ void sp_page_actor_send_change(struct sp_group_stage *st, struct sp_page_actor *
 
 static void announce(struct sp_group_stage *st, struct sp_page_actor *p, bool settled);
 
+/* Crawlers that get a 304 often know no popularity: then the page keeps the one that it has. */
+static double popularity_of(const struct sp_group_stage *st, const struct sp_page_actor *p,
+                            const struct sp_crawled *c)
+{
+    double popularity = sp_popularity_class(c->rank.popularity, st->options.popularity_tolerance);
+    return is_again(c) && popularity == 0 ? p->rank.popularity : popularity;
+}
+
+/* Takes what each fetch has. Returns whether the group must hear of it even if the content is the
+ * same. */
+static bool take_fetch(struct sp_page_actor *p, const struct sp_crawled *c, int64_t version)
+{
+    bool ranked_same = same_rank(&p->rank, &c->rank), spelled_same = strcmp(p->url, c->url) == 0;
+    p->version = version;
+    p->rank = c->rank;
+    if (!spelled_same) {
+        sp_free(p->url);
+        p->url = sp_strdup(c->url);
+    }
+    return !ranked_same || !spelled_same;
+}
+
 static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_crawled *c = &m->crawled;
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
     if (st->err)
         return;
-    if (c->page_kind == SP_PAGE_UNSEEN && !has_content_again(p, c)) {
+    if (is_again(c) && !has_content_again(p, c)) {
         st->stats.again_unknown++;
         return;
     }
-    c->rank.popularity = sp_popularity_class(c->rank.popularity, st->options.popularity_tolerance);
-    if (c->page_kind == SP_PAGE_UNSEEN && c->rank.popularity == 0)
-        c->rank.popularity = p->rank.popularity; /* few crawlers know it where they get a 304 */
+    c->rank.popularity = popularity_of(st, p, c);
     if (!p)
         p = sp_page_actor_make(st, m->page, c->url);
     int64_t version = version_of(p, c);
@@ -133,25 +159,18 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
         return;
     }
     bool same = p->kind != SP_PAGE_UNSEEN && same_content(p, c);
-    bool ranked_same = same_rank(&p->rank, &c->rank);
     sp_page_actor_changed(st, p);
-    p->version = version;
-    p->rank = c->rank;
-    bool spelled_same = strcmp(p->url, c->url) == 0;
-    if (!spelled_same) {
-        sp_free(p->url);
-        p->url = sp_strdup(c->url);
-    }
+    bool concerns_group = take_fetch(p, c, version);
     if (same) {
         st->stats.unchanged++;
         if (p->status != SP_STATUS_NONE)
             publish(st, p);
-        if (!ranked_same || !spelled_same)
+        if (concerns_group)
             sp_page_actor_send_change(st, p);
         return;
     }
     take_content(p, c);
-    if (p->group.birth) {
+    if (p->group.birth) { /* it is announced when the group has applied the change */
         sp_page_actor_send_change(st, p);
         if (is(st, SP_CANARY_EARLY_ANNOUNCE))
             announce(st, p, false);
@@ -194,6 +213,18 @@ static void put_into_cell(struct sp_group_stage *st, struct sp_page_actor *p, bo
     sp_group_stage_send(st, m);
 }
 
+static void link_to_target(struct sp_group_stage *st, const struct sp_page_actor *p)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_LINK);
+    m->page = p->id;
+    m->link.content_version = p->content_version;
+    m->link.url = sp_strdup(p->target_url);
+    m->link.edges = sp_calloc(1, sizeof *m->link.edges);
+    m->link.edges[0] = (struct sp_edge){p->target, SP_NO_VERSION};
+    m->link.edge_count = 1;
+    send_to_group(st, p, m);
+}
+
 static void announce(struct sp_group_stage *st, struct sp_page_actor *p, bool settled)
 {
     p->announced = true;
@@ -207,16 +238,8 @@ static void announce(struct sp_group_stage *st, struct sp_page_actor *p, bool se
     p->pending = NULL;
     if (p->in_cell)
         leave_cell(st, p);
-    if (p->kind != SP_PAGE_REDIRECT)
-        return;
-    struct sp_message *m = sp_message_new(SP_MSG_LINK);
-    m->page = p->id;
-    m->link.content_version = p->content_version;
-    m->link.url = sp_strdup(p->target_url);
-    m->link.edges = sp_calloc(1, sizeof *m->link.edges);
-    m->link.edges[0] = (struct sp_edge){p->target, SP_NO_VERSION};
-    m->link.edge_count = 1;
-    send_to_group(st, p, m);
+    if (p->kind == SP_PAGE_REDIRECT)
+        link_to_target(st, p);
 }
 
 static void on_applied(struct sp_group_stage *st, struct sp_message *m)
