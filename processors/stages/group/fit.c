@@ -136,7 +136,7 @@ struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group 
     sp_shelf_done(&l->redirects);
     sp_shelf_done(&l->loose);
     sp_map_done(&l->hubs);
-    sp_free(l->dirty);
+    sp_free(l->dirty.members);
     leave_larges(st, g);
     sp_free(l);
     g->large = NULL;

@@ -89,9 +89,9 @@ static void flush_row(struct sp_group_stage *st, struct sp_group *g, bool wanted
 static void flush_large(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_large *l = g->large;
-    for (uint32_t i = 0; i < l->dirty_count; i++)
-        flush_member(st, g, l->dirty[i]);
-    l->dirty_count = 0;
+    for (uint32_t i = 0; i < l->dirty.count; i++)
+        flush_member(st, g, l->dirty.members[i]);
+    l->dirty.count = 0;
 }
 
 static uint32_t most_packed(const struct sp_group_stage *st)

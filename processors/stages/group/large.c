@@ -33,19 +33,23 @@ struct sp_member *sp_large_find(const struct sp_group *g, struct sp_id page)
     return m && sp_id_eq(m->page, page) ? m : NULL;
 }
 
+static void list_add(struct sp_member_list *list, struct sp_member *m)
+{
+    sp_grow(&list->members, &list->cap, list->count + 1);
+    list->members[list->count++] = m;
+}
+
 void sp_large_dirty(struct sp_group *g, struct sp_member *m)
 {
-    struct sp_large *l = g->large;
-    sp_grow(&l->dirty, &l->dirty_cap, l->dirty_count + 1);
-    m->dirty_at = l->dirty_count;
-    l->dirty[l->dirty_count++] = m;
+    m->dirty_at = g->large->dirty.count;
+    list_add(&g->large->dirty, m);
 }
 
 static void clean(struct sp_group *g, struct sp_member *m)
 {
-    struct sp_large *l = g->large;
-    struct sp_member *last = l->dirty[--l->dirty_count];
-    l->dirty[m->dirty_at] = last;
+    struct sp_member_list *dirty = &g->large->dirty;
+    struct sp_member *last = dirty->members[--dirty->count];
+    dirty->members[m->dirty_at] = last;
     last->dirty_at = m->dirty_at;
     m->dirty = false;
 }
@@ -115,21 +119,17 @@ uint32_t sp_large_size_behind(struct sp_member *m)
     return m->end ? sp_end_size(m->end) : 1;
 }
 
-void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_member ***list,
-                     uint32_t *count, uint32_t *cap)
+void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_member_list *list)
 {
-    uint32_t at = *count;
-    sp_grow(list, cap, *count + 1);
-    (*list)[(*count)++] = m;
-    for (; at < *count; at++) {
-        const struct sp_member *to = (*list)[at];
+    uint32_t at = list->count;
+    list_add(list, m);
+    for (; at < list->count; at++) {
+        const struct sp_member *to = list->members[at];
         struct sp_shelf_place place = first_redirect(g, to);
         for (struct sp_member *r; (r = next_redirect(g, to, &place));) {
             g->large->stage->stats.hops++;
-            if (!r->hangs)
-                continue; /* a loop ends here */
-            sp_grow(list, cap, *count + 1);
-            (*list)[(*count)++] = r;
+            if (r->hangs) /* else a loop ends here */
+                list_add(list, r);
         }
     }
 }
@@ -137,15 +137,12 @@ void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_me
 struct sp_member **sp_large_redirects(const struct sp_group *g, const struct sp_member *to,
                                       uint32_t *ret_count)
 {
-    struct sp_member **list = NULL;
-    uint32_t cap = 0;
+    struct sp_member_list list = {0};
     struct sp_shelf_place place = first_redirect(g, to);
-    *ret_count = 0;
-    for (struct sp_member *r; (r = next_redirect(g, to, &place));) {
-        sp_grow(&list, &cap, *ret_count + 1);
-        list[(*ret_count)++] = r;
-    }
-    return list;
+    for (struct sp_member *r; (r = next_redirect(g, to, &place));)
+        list_add(&list, r);
+    *ret_count = list.count;
+    return list.members;
 }
 
 bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to)
@@ -282,14 +279,13 @@ void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
 
 void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
-    struct sp_member **leaving = NULL;
-    uint32_t count = 0, cap = 0;
+    struct sp_member_list leaving = {0};
     if (sp_large_size_behind(m) == g->count)
         return;
-    sp_large_behind(g, m, &leaving, &count, &cap);
+    sp_large_behind(g, m, &leaving);
     unhang(g, m);
     m->asks = true;
-    qsort(leaving, count, sizeof *leaving, sp_member_by_page);
-    sp_large_part(st, g, leaving, count);
-    sp_free(leaving);
+    qsort(leaving.members, leaving.count, sizeof *leaving.members, sp_member_by_page);
+    sp_large_part(st, g, leaving.members, leaving.count);
+    sp_free(leaving.members);
 }

@@ -95,6 +95,12 @@ struct sp_rank_place {
     struct sp_id page;
 };
 
+struct sp_member_list {
+    struct sp_member **members;
+    uint32_t count;
+    uint32_t cap;
+};
+
 struct sp_hub_list {
     struct sp_hub **hubs;
     uint32_t count;
@@ -136,9 +142,7 @@ struct sp_large {
     struct sp_hub_list asking;   /* to be probed again */
     struct sp_hub_list borrowed; /* hold a signature that they must release */
     struct sp_hub_list gone;     /* to be freed at the next flush */
-    struct sp_member **dirty;
-    uint32_t dirty_count;
-    uint32_t dirty_cap;
+    struct sp_member_list dirty;
     uint32_t at_once;             /* number of further members that this step may tell */
     struct sp_rank_place decided; /* the winners of hubs after it may be out of date */
     struct sp_rank_place changed; /* the first place after which winners have changed in this
@@ -162,8 +166,7 @@ void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
 /* The member leaves with all redirects that end at it, unless there are no other members. */
 void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 /* Appends m and all redirects that lead to it to the list. */
-void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_member ***list,
-                     uint32_t *count, uint32_t *cap);
+void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_member_list *list);
 uint32_t sp_large_size_behind(struct sp_member *m);
 /* The end of the redirect; any other member itself. */
 struct sp_member *sp_large_end(struct sp_member *m);

@@ -8,9 +8,7 @@
 enum { AT_ONCE = 64 };
 
 struct piece {
-    struct sp_member **members;
-    uint32_t count;
-    uint32_t cap;
+    struct sp_member_list list; /* filled if it leaves */
     uint32_t size;
     bool leaves;
 };
@@ -28,7 +26,7 @@ static void collect_hub(const struct collecting *c, const struct sp_hub *h)
         if (c->count_only)
             c->piece->size += sp_large_size_behind(m);
         else
-            sp_large_behind(c->s->g, m, &c->piece->members, &c->piece->count, &c->piece->cap);
+            sp_large_behind(c->s->g, m, &c->piece->list);
 }
 
 static void collect_row(void *arg, uint32_t row)
@@ -49,9 +47,9 @@ static void collect(struct sp_searches *s, const struct sp_search *x, struct pie
 static int by_size(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count > y->count ? -1 : 1;
-    return sp_member_by_page(&x->members[0], &y->members[0]);
+    if (x->list.count != y->list.count)
+        return x->list.count > y->list.count ? -1 : 1;
+    return sp_member_by_page(&x->list.members[0], &y->list.members[0]);
 }
 
 /* Called when at most one search has not ended. Fills the sizes of the pieces: the hubs of each
@@ -99,8 +97,7 @@ static void fill(struct sp_searches *s, struct piece *pieces)
     struct sp_shelf_place place = sp_shelf_first(&s->g->large->loose);
     for (struct sp_member *m; (m = sp_shelf_next(&s->g->large->loose, &place)); number++)
         if (pieces[number].leaves)
-            sp_large_behind(s->g, m, &pieces[number].members, &pieces[number].count,
-                            &pieces[number].cap);
+            sp_large_behind(s->g, m, &pieces[number].list);
     if (!s->count && s->g->large->ranks.count && pieces[number].leaves) {
         place = sp_shelf_first(&s->g->large->ranks);
         for (struct sp_hub *h; (h = sp_shelf_next(&s->g->large->ranks, &place));) {
@@ -184,14 +181,15 @@ static uint32_t part(struct sp_searches *s, uint32_t count, const struct sp_id *
     for (uint32_t i = 0; i < measured; i++) {
         if (!pieces[i].leaves)
             continue;
-        qsort(pieces[i].members, pieces[i].count, sizeof *pieces[i].members, sp_member_by_page);
+        qsort(pieces[i].list.members, pieces[i].list.count, sizeof *pieces[i].list.members,
+              sp_member_by_page);
         pieces[leaving++] = pieces[i];
     }
     qsort(pieces, leaving, sizeof *pieces, by_size);
     for (uint32_t i = 0; i < leaving; i++) {
         if (i > 0 || !first_stays)
-            sp_large_part(s->st, s->g, pieces[i].members, pieces[i].count);
-        sp_free(pieces[i].members);
+            sp_large_part(s->st, s->g, pieces[i].list.members, pieces[i].list.count);
+        sp_free(pieces[i].list.members);
     }
     sp_free(pieces);
     s->st->stats.split_later += later > 0;
@@ -280,18 +278,18 @@ static bool find_piece(struct sp_group_stage *st, struct sp_group *g, const stru
 
 void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
 {
-    struct piece piece = {.count = 0};
+    struct piece piece = {.size = 0};
     struct sp_member *m = sp_large_find(g, changed), *end = m ? sp_large_end(m) : NULL;
     sp_hubs_index(st, g);
     if (st->err || !end)
         return;
     if (!end->hub)
-        sp_large_behind(g, end, &piece.members, &piece.count, &piece.cap);
+        sp_large_behind(g, end, &piece.list);
     else if (!find_piece(st, g, end->hub, &piece))
         return;
-    if (piece.members && piece.count <= at_once(st) && piece.count < g->count) {
-        qsort(piece.members, piece.count, sizeof *piece.members, sp_member_by_page);
-        sp_large_part(st, g, piece.members, piece.count);
+    if (piece.list.members && piece.list.count <= at_once(st) && piece.list.count < g->count) {
+        qsort(piece.list.members, piece.list.count, sizeof *piece.list.members, sp_member_by_page);
+        sp_large_part(st, g, piece.list.members, piece.list.count);
     }
-    sp_free(piece.members);
+    sp_free(piece.list.members);
 }
