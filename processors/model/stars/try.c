@@ -7,11 +7,14 @@
 #include "stars/internal.h"
 #include "stars/patterns.h"
 
-/* The probe's side. */
+/* A probe that is held against the kids of one star. */
 struct trial {
     struct sp_stars *stars;
+    uint32_t number; /* of the star */
     const struct star *star;
-    uint32_t kept;
+    const struct sp_signature *x; /* the probe */
+    uint32_t except;              /* a row that is passed over, or NONE */
+    uint32_t kept;                /* shingles of x */
     bool capped;
     uint32_t overlap; /* with the pivot */
     uint32_t beside;  /* upper bound of the shingles that it shares with a kid and the pivot does
@@ -133,11 +136,11 @@ static void drop_members(struct sp_stars *s, bool only_litters)
     heap_make(s);
 }
 
-/* False: an error, which is in s->err. */
-static bool try_kid(struct sp_stars *s, uint32_t star, const struct sp_signature *x, uint32_t row,
-                    bool fringe, bool *ret_similar)
+/* Whether the kid is similar. Returns false after an error, which is in s->err. */
+static bool try_kid(const struct trial *t, uint32_t row, bool fringe, bool *ret_similar)
 {
-    const struct sp_signature *kid;
+    struct sp_stars *s = t->stars;
+    const struct sp_signature *x = t->x, *kid;
     double similarity;
     *ret_similar = false;
     if (sp_star_pattern_excludes(s, row, x))
@@ -147,7 +150,7 @@ static bool try_kid(struct sp_stars *s, uint32_t star, const struct sp_signature
     *ret_similar = (s->by_keys || sp_star_bound_sizes(s, x->shingle_total, kid->shingle_total)) &&
                    sp_star_verify(s, x, kid, &similarity);
     if (*ret_similar)
-        sp_star_touch(s, star, row, fringe, similarity);
+        sp_star_touch(s, t->number, row, fringe, similarity);
     else
         sp_star_pattern_learn(s, row, kid);
     return true;
@@ -166,23 +169,23 @@ static void prefetch_nearest(struct sp_stars *s)
         sp_star_prefetch_signatures(s, rows, count);
 }
 
-/* Compares x with s->tried and the rest of their litters, the nearest first, but only with the
- * first NEAREST of the litters of members. *ret_more: others are left, and none was similar.
+/* Compares the probe with s->tried and the rest of their litters, the nearest first, but only with
+ * the first NEAREST of the litters of members. *ret_more: others are left, and none was similar.
  * Usually only a few are compared, so heaps are cheaper than sorting. */
-static bool try_nearest(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
-                        uint32_t except, bool *ret_more)
+static bool try_nearest(const struct trial *t, bool *ret_more)
 {
-    uint32_t before = except, members = 0;
+    struct sp_stars *s = t->stars;
+    uint32_t before = t->except, members = 0;
     *ret_more = false;
     heap_make(s);
     prefetch_nearest(s);
     while (s->tried_count) {
         struct tried k = take_nearest(s);
         bool similar;
-        if (k.row == before || k.row == except)
+        if (k.row == before || k.row == t->except)
             continue;
         before = k.row;
-        if (!try_kid(s, star, x, k.row, k.kind == FRINGE, &similar))
+        if (!try_kid(t, k.row, k.kind == FRINGE, &similar))
             return false;
         if (k.kind == FRINGE)
             continue;
@@ -198,8 +201,8 @@ static bool try_nearest(struct sp_stars *s, uint32_t star, const struct sp_signa
 }
 
 /* Tries the rows of the litter from number `from` to before number `to`, by name. */
-static bool try_some(struct trial *t, const struct litter *l, uint32_t from, uint32_t to,
-                     const struct sp_signature *x, uint32_t except, bool *ret_similar)
+static bool try_some(const struct trial *t, const struct litter *l, uint32_t from, uint32_t to,
+                     bool *ret_similar)
 {
     struct sp_stars *s = t->stars;
     *ret_similar = false;
@@ -207,8 +210,7 @@ static bool try_some(struct trial *t, const struct litter *l, uint32_t from, uin
     add_tried(s, l, 0, sp_star_litter_row(s, l, 0));
     for (uint32_t i = 0; i < to && s->tried_count && !*ret_similar; i++) {
         struct tried k = take_nearest(s);
-        if (i >= from && k.row != except &&
-            !try_kid(s, (uint32_t)(t->star - s->stars), x, k.row, false, ret_similar))
+        if (i >= from && k.row != t->except && !try_kid(t, k.row, false, ret_similar))
             return false;
     }
     return true;
@@ -216,7 +218,7 @@ static bool try_some(struct trial *t, const struct litter *l, uint32_t from, uin
 
 /* Tries the members of all litters that sizes do not rule out, a few of each in turn, until one is
  * similar. */
-static bool try_in_turn(struct trial *t, const struct sp_signature *x, uint32_t except)
+static bool try_in_turn(const struct trial *t)
 {
     bool more = true, similar = false;
     for (uint32_t from = 0, to = IN_TURN; more; from = to, to *= 2) {
@@ -230,7 +232,7 @@ static bool try_in_turn(struct trial *t, const struct sp_signature *x, uint32_t 
                     !may_match(t, sp_star_litter_kept(l), sp_star_litter_overlap(l), t->beside))
                     continue;
                 more |= count > to;
-                if (!try_some(t, l, from, to, x, except, &similar))
+                if (!try_some(t, l, from, to, &similar))
                     return false;
                 if (similar)
                     return true;
@@ -247,7 +249,10 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
     if (s->by_bits)
         return sp_star_bits_try(s, star, x, except, pivot);
     struct trial t = {.stars = s,
+                      .number = star,
                       .star = &s->stars[star],
+                      .x = x,
+                      .except = except,
                       .kept = x->shingle_count,
                       .capped = sp_star_is_capped(x),
                       .overlap = overlap,
@@ -261,5 +266,5 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
         if (members || kind == FRINGE)
             try_litters(&t, sp_star_litters(t.star->kids, kind));
     bool more;
-    return try_nearest(s, star, x, except, &more) && (!more || try_in_turn(&t, x, except));
+    return try_nearest(&t, &more) && (!more || try_in_turn(&t));
 }
