@@ -1,97 +1,30 @@
 /* See pairs.h. */
 #include "cover/pairs.h"
 
-#include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/order.h"
-#include "base/parallel.h"
-#include "cover/crowds.h"
-#include "cover/lists.h"
 #include "cover/need.h"
 #include "cover/nth.h"
-#include "cover/sizes.h"
-#include "similarity/intersect.h"
-#include "similarity/parity.h"
-#include "similarity/positional.h"
+#include "cover/pairs_data.h"
 
-enum {
-    GRAIN = 256, /* units a thread takes at a time */
-    AHEAD = 16   /* look-ups between the prefetch of a cache line and its use */
-};
-
-/* Scratch memory of a thread. */
-struct hand {
-    uint32_t *keys;
-    uint64_t *ranks;
-    size_t key_cap;
-    size_t rank_cap;
-    uint32_t *met;        /* for each unit of the block: the last probe of the round that found it,
-                           * plus 1 */
-    uint32_t *candidates; /* of the current probe */
-    size_t candidate_count;
-    size_t candidate_cap;
-    uint64_t postings;
-    uint64_t counted;
-    uint64_t pairs;
-};
-
-struct sp_pairs {
-    struct sp_pairs_options options;
-    const struct sp_unit *units;
-    size_t count;
-    const uint32_t *sets;
-    unsigned indexed; /* the side whose shingles are in the index */
-    bool whole;       /* the index has all units of its side, and is kept for the next round */
-    uint64_t blocks;
-    uint32_t rounds;
-    struct sp_common common;
-    uint64_t *last[2]; /* for each unit: rank of the last shingle of its prefix on that side */
-    uint64_t (*patterns)[SP_PARITY_WIDE]; /* of each unit (similarity/parity.h) */
-    uint32_t *posting_counts;
-    uint32_t *commonness; /* of each unit */
-    struct sp_crowds crowds;
-    struct sp_sizes sizes; /* with a least Jaccard similarity, or crowds */
-    /* The current block of units [from, to): */
-    size_t from, to;
-    struct sp_lists index; /* with sizes: units by their places in that order */
-    atomic_uint_fast64_t done;
-    uint64_t total;
-    struct hand hands[SP_PARALLEL_THREADS];
-};
-
-static void reserve(struct hand *hand, size_t size)
-{
-    sp_grow(&hand->keys, &hand->key_cap, size);
-    sp_grow(&hand->ranks, &hand->rank_cap, size);
-}
-
-static void note_done(struct sp_pairs *f, unsigned thread, uint64_t work)
-{
-    uint64_t done = atomic_fetch_add(&f->done, work) + work;
-    if (thread == 0 && f->options.progress)
-        f->options.progress(f->options.arg, done < f->total ? done : f->total, f->total);
-}
+enum { GRAIN = 256 }; /* units a thread takes at a time */
 
 /* ---- how common each shingle is ---- */
 
 static void count_step(void *arg, unsigned thread, size_t from, size_t to)
 {
     struct sp_pairs *f = arg;
-    struct hand *hand = &f->hands[thread];
+    struct sp_pairs_hand *hand = &f->hands[thread];
     uint64_t work = 0;
     for (size_t i = from; i < to; i++) {
         const struct sp_unit *u = &f->units[i];
         if (!sp_unit_takes_part(u))
             continue;
-        reserve(hand, u->size);
+        sp_pairs_reserve(hand, u->size);
         sp_common_count(&f->common, sp_unit_keys(u, f->sets, hand->keys), u->size);
         work += u->size;
     }
-    note_done(f, thread, work);
+    sp_pairs_note_done(f, thread, work);
 }
 
 /* ---- prefixes ---- */
@@ -99,7 +32,7 @@ static void count_step(void *arg, unsigned thread, size_t from, size_t to)
 static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
 {
     struct sp_pairs *f = arg;
-    struct hand *hand = &f->hands[thread];
+    struct sp_pairs_hand *hand = &f->hands[thread];
     uint64_t work = 0;
     for (size_t i = from; i < to; i++) {
         const struct sp_unit *u = &f->units[i];
@@ -108,7 +41,7 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
             continue;
         work += u->size;
         sp_parity_of_shingles(f->sets + u->at, u->size, SP_PARITY_WIDE, f->patterns[i]);
-        reserve(hand, u->size);
+        sp_pairs_reserve(hand, u->size);
         const uint32_t *keys = sp_unit_keys(u, f->sets, hand->keys);
         sp_common_prefetch(&f->common, keys, u->size);
         for (uint32_t k = 0; k < u->size; k++)
@@ -124,26 +57,20 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
             f->posting_counts[i] +=
                 hand->ranks[k] <= f->last[f->indexed][i] && hand->ranks[k] >> 32 > 1;
     }
-    note_done(f, thread, work);
+    sp_pairs_note_done(f, thread, work);
 }
 
 /* ---- the index of a block ---- */
 
-/* Whether the unit has postings in this round. */
-static bool is_posted(const struct sp_pairs *f, size_t unit)
-{
-    return f->posting_counts[unit] > 0 && (f->indexed == 0 || f->units[unit].asked);
-}
-
 /* Counts the postings of the units, or, with `put`, writes them. */
 static void index_units(struct sp_pairs *f, unsigned thread, size_t from, size_t to, bool put)
 {
-    struct hand *hand = &f->hands[thread];
+    struct sp_pairs_hand *hand = &f->hands[thread];
     for (size_t i = f->from + from; i < f->from + to; i++) {
         const struct sp_unit *u = &f->units[i];
-        if (!is_posted(f, i))
+        if (!sp_pairs_posts(f, i))
             continue;
-        reserve(hand, u->size);
+        sp_pairs_reserve(hand, u->size);
         const uint32_t *keys = sp_unit_keys(u, f->sets, hand->keys);
         sp_common_prefetch(&f->common, keys, u->size);
         for (uint32_t k = 0; k < u->size; k++) {
@@ -181,164 +108,6 @@ static void make_index(struct sp_pairs *f, uint64_t postings)
         sp_lists_sort(&f->index, f->options.threads);
 }
 
-/* ---- looking up ---- */
-
-/* Whether the patterns of two units allow that they share `need` shingles. */
-static bool may_share(const struct sp_pairs *f, size_t a, size_t b, uint32_t need)
-{
-    return sp_parity_distance(f->patterns[a], SP_PARITY_WIDE, f->patterns[b], SP_PARITY_WIDE) +
-               2ull * need <=
-           (uint64_t)f->units[a].size + f->units[b].size;
-}
-
-static void meet(struct sp_pairs *f, struct hand *hand, size_t probe, size_t other)
-{
-    const struct sp_unit *units = f->units;
-    uint32_t *met = &hand->met[other - f->from], need;
-    if (*met == probe + 1 || other == probe)
-        return;
-    *met = (uint32_t)probe + 1;
-    size_t a = f->indexed == 0 ? other : probe, b = f->indexed == 0 ? probe : other;
-    if (units[a].block != units[b].block || !sp_units_meet(&units[a], &units[b]) ||
-        !sp_need_of(&f->options, &units[a], &units[b], &need) || !may_share(f, a, b, need))
-        return;
-    sp_grow(&hand->candidates, &hand->candidate_cap, hand->candidate_count + 1);
-    hand->candidates[hand->candidate_count++] = (uint32_t)other;
-}
-
-/* Writes the keys of the probe that can be in a prefix of the other side to the low halves of
- * hand->ranks; returns their number. If the probe's side has prefixes, only keys in its own prefix
- * count; with a least Jaccard similarity also those of no other unit, in order of rank. */
-static size_t probe_keys(const struct sp_pairs *f, struct hand *hand, size_t probe)
-{
-    const struct sp_unit *u = &f->units[probe];
-    const uint64_t *last = f->last[!f->indexed];
-    const uint32_t *keys = sp_unit_keys(u, f->sets, hand->keys);
-    bool placed = f->options.jaccard > 0;
-    size_t count = 0;
-    if (!last) {
-        for (uint32_t k = 0; k < u->size; k++)
-            hand->ranks[k] = keys[k];
-        return u->size;
-    }
-    sp_common_prefetch(&f->common, keys, u->size);
-    for (uint32_t k = 0; k < u->size; k++) {
-        uint64_t rank = sp_common_rank(&f->common, keys[k]);
-        hand->ranks[count] = rank;
-        count += rank <= last[probe] && (placed || rank >> 32 > 1);
-    }
-    if (placed)
-        qsort(hand->ranks, count, sizeof *hand->ranks, sp_by_u64);
-    return count;
-}
-
-static void meet_all(struct sp_pairs *f, struct hand *hand, size_t probe, uint32_t key)
-{
-    const struct sp_lists *x = &f->index;
-    size_t list = sp_lists_of(x, key);
-    for (uint32_t p = x->directory[list]; p < x->directory[list + 1]; p++)
-        if (x->items[p].key == key)
-            meet(f, hand, probe, x->items[p].unit);
-}
-
-/* Meets the units that may have the key as the first one that they share with the probe, which has
- * `before` keys of a lower rank: they are not too small, nor so large that what the probe has from
- * there on is too little. Its own crowd is passed over. */
-static void meet_sized(struct sp_pairs *f, struct hand *hand, size_t probe, uint32_t key,
-                       size_t before)
-{
-    const struct sp_lists *x = &f->index;
-    size_t list = sp_lists_of(x, key);
-    uint32_t p = x->directory[list], end = x->directory[list + 1], own = f->crowds.of[probe];
-    double c = f->options.jaccard, size = f->units[probe].size;
-    double most = c > 0 ? sp_positional_size_end(c - SP_NEED_ROUNDING, size, (double)before)
-                        : (double)INFINITY;
-    while (p < end) {
-        uint32_t crowd = f->crowds.count > 0 ? f->crowds.of[f->sizes.units[x->items[p].unit]] : 0;
-        if (crowd == 0 || crowd != own) {
-            p = sp_lists_from(x, list, p, sp_sizes_from(&f->sizes, crowd, c * size - 1));
-            uint32_t to = sp_sizes_from(&f->sizes, crowd, most);
-            for (; p < end && x->items[p].unit < to; p++)
-                if (x->items[p].key == key)
-                    meet(f, hand, probe, f->sizes.units[x->items[p].unit]);
-        }
-        p = sp_lists_from(x, list, p, f->sizes.starts[crowd + 1]);
-    }
-}
-
-struct probing {
-    struct sp_pairs *pairs;
-    struct hand *hand;
-    size_t probe;
-    const uint32_t *units; /* of its crowd */
-};
-
-static void meet_member(void *arg, uint32_t member)
-{
-    const struct probing *p = arg;
-    size_t other = p->units[member];
-    if (other >= p->pairs->from && other < p->pairs->to && is_posted(p->pairs, other))
-        meet(p->pairs, p->hand, p->probe, other);
-}
-
-static void meet_crowd(struct sp_pairs *f, struct hand *hand, size_t probe)
-{
-    const struct sp_cover_crowd *crowd = &f->crowds.items[f->crowds.of[probe]];
-    struct probing p = {f, hand, probe, crowd->units};
-    sp_differing_each(crowd->index, f->crowds.members[probe], meet_member, &p);
-}
-
-static void verify(struct sp_pairs *f, unsigned thread, size_t probe)
-{
-    struct hand *hand = &f->hands[thread];
-    const struct sp_unit *u = &f->units[probe];
-    for (size_t c = 0; c < hand->candidate_count; c++) {
-        size_t other = hand->candidates[c];
-        const struct sp_unit *o = &f->units[other];
-        size_t a = f->indexed == 0 ? other : probe, b = f->indexed == 0 ? probe : other;
-        uint32_t need;
-        sp_need_of(&f->options, &f->units[a], &f->units[b], &need);
-        size_t overlap = sp_intersect(f->sets + u->at, u->size, f->sets + o->at, o->size, need);
-        hand->counted++;
-        if (overlap < need)
-            continue;
-        hand->pairs++;
-        f->options.each(f->options.arg, thread, a, b, (uint32_t)overlap);
-    }
-}
-
-static void probe_step(void *arg, unsigned thread, size_t from, size_t to)
-{
-    struct sp_pairs *f = arg;
-    struct hand *hand = &f->hands[thread];
-    uint64_t work = 0;
-    for (size_t probe = from; probe < to; probe++) {
-        const struct sp_unit *u = &f->units[probe];
-        if (!sp_unit_takes_part(u) || !u->role[!f->indexed] || (f->indexed == 0 && !u->asked))
-            continue;
-        work += u->size;
-        reserve(hand, u->size);
-        size_t count = probe_keys(f, hand, probe);
-        hand->candidate_count = 0;
-        for (size_t k = 0; k < count + AHEAD; k++) {
-            if (k < count)
-                __builtin_prefetch(
-                    &f->index.directory[sp_lists_of(&f->index, (uint32_t)hand->ranks[k])]);
-            if (k < AHEAD)
-                continue;
-            uint64_t rank = hand->ranks[k - AHEAD];
-            if (f->sizes.count == 0)
-                meet_all(f, hand, probe, (uint32_t)rank);
-            else if (f->options.jaccard <= 0 || rank >> 32 > 1)
-                meet_sized(f, hand, probe, (uint32_t)rank, k - AHEAD);
-        }
-        if (f->crowds.of[probe])
-            meet_crowd(f, hand, probe);
-        verify(f, thread, probe);
-    }
-    note_done(f, thread, work);
-}
-
 /* ---- blocks ---- */
 
 static void prepare(struct sp_pairs *f, uint64_t shingles)
@@ -368,7 +137,7 @@ static uint64_t next_block(struct sp_pairs *f)
     if (room > UINT32_MAX / 2)
         room = UINT32_MAX / 2;
     for (f->to = f->from; f->to < f->count; f->to++) {
-        uint32_t more = is_posted(f, f->to) ? f->posting_counts[f->to] : 0;
+        uint32_t more = sp_pairs_posts(f, f->to) ? f->posting_counts[f->to] : 0;
         if (postings > 0 && postings + more > room)
             break;
         postings += more;
@@ -454,7 +223,7 @@ void sp_pairs_find(struct sp_pairs *f)
     uint64_t blocks = 0;
     if (f->whole) {
         forget_met(f);
-        sp_parallel(threads, f->count, GRAIN, probe_step, f);
+        sp_parallel(threads, f->count, GRAIN, sp_pairs_probe_step, f);
     }
     for (f->from = 0; f->from < f->count && !f->whole; f->from = f->to) {
         uint64_t postings = next_block(f);
@@ -462,7 +231,7 @@ void sp_pairs_find(struct sp_pairs *f)
             continue;
         blocks++;
         take_block(f, postings);
-        sp_parallel(threads, f->count, GRAIN, probe_step, f);
+        sp_parallel(threads, f->count, GRAIN, sp_pairs_probe_step, f);
         f->whole = f->indexed == 0 && f->from == 0 && f->to == f->count;
         if (f->whole)
             break;
@@ -477,7 +246,7 @@ void sp_pairs_close(struct sp_pairs *f, struct sp_pairs_stats *stats)
     drop_block(f);
     stats->blocks += f->blocks;
     for (unsigned t = 0; t < f->options.threads; t++) {
-        struct hand *hand = &f->hands[t];
+        struct sp_pairs_hand *hand = &f->hands[t];
         stats->postings += hand->postings;
         stats->candidates += hand->counted;
         stats->pairs += hand->pairs;
