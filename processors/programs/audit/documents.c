@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/url.h"
 #include "local/pipeline.h"
-#include "local/run.h"
 
 /* An id, a content or a source, found by its hash. */
 struct name {
@@ -184,8 +183,8 @@ static enum sp_err read_input(struct sp_audit *a, uint32_t file, uint64_t *bytes
     enum sp_err err = sp_input_open(&o->inputs[file], 1, &o->input, &input, fault);
     if (err != SP_OK)
         return err;
-    struct sp_pipeline *pipeline =
-        sp_pipeline_start_making(input, &o->input, &o->text, sp_run_workers(o->threads), &maker);
+    struct sp_pipeline *pipeline = sp_pipeline_start_making(
+        input, &o->input, &o->text, sp_pipeline_workers(o->threads), &maker);
     while ((err = sp_pipeline_next(pipeline, &batch, fault)) == SP_OK) {
         for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
             const struct sp_batch_item *item = &batch->items[i];

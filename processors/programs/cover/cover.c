@@ -9,7 +9,6 @@
 #include "cover/quotient.h"
 #include "cover/write.h"
 #include "local/pipeline.h"
-#include "local/run.h"
 
 /* Steps of branch and bound on a component; after them the best cover so far is used. */
 enum { EXACT_STEPS = 20000 };
@@ -124,7 +123,7 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
     c->total_bytes = sp_input_total_bytes(input);
     struct sp_batch *batch;
     struct sp_pipeline *pipeline =
-        sp_pipeline_start_making(input, &o->input, &text, sp_run_workers(o->threads), &made);
+        sp_pipeline_start_making(input, &o->input, &text, sp_pipeline_workers(o->threads), &made);
     while ((err = sp_pipeline_next(pipeline, &batch, fault)) == SP_OK)
         if ((err = take_batch(c, batch, fault)) != SP_OK)
             break;
@@ -160,7 +159,7 @@ static enum sp_err find_arcs(struct cover *c, const uint32_t *stands_for, struct
     const struct sp_cover_options *o = c->options;
     struct phase pairing = {o, SP_COVER_PAIRING};
     struct sp_arcs_stats stats = {0};
-    uint32_t workers = sp_run_workers(o->threads);
+    uint32_t workers = sp_pipeline_workers(o->threads);
     const struct sp_arcs_options options = {.documents = &c->documents,
                                             .stands_for = stands_for,
                                             .relation = c->relation,

@@ -38,7 +38,7 @@ struct sp_cover_options {
     uint32_t host_most;
     const char *output; /* "-": standard output; NULL: none */
     const char *temp;   /* directory of temporary files */
-    uint32_t threads;   /* as for sp_run_workers */
+    uint32_t threads;   /* as for sp_pipeline_workers */
     uint64_t memory_bytes;
     uint32_t coverers;           /* arcs.h: a document that so many others cover covers none; 0:
                                   * no limit */

@@ -15,8 +15,8 @@
 #include "dedup/records.h"
 #include "dedup/survivors.h"
 #include "input/source.h"
+#include "local/pipeline.h"
 #include "local/position.h"
-#include "local/run.h"
 
 enum { STORE_META, STORE_SURVIVORS };
 enum { KEPT, REMOVED, DEAD, OUTPUTS };
@@ -279,8 +279,8 @@ static enum sp_err read_input(struct run *r, struct sp_input *input, const char 
     enum sp_err err = in->records ? sp_input_skip(input, in->records) : SP_OK;
     if (err != SP_OK && err != SP_END)
         return fail(r, err, name);
-    struct sp_pipeline *pipeline =
-        sp_pipeline_start_making(input, &o->input, &o->text, sp_run_workers(o->threads), &maker);
+    struct sp_pipeline *pipeline = sp_pipeline_start_making(
+        input, &o->input, &o->text, sp_pipeline_workers(o->threads), &maker);
     while ((err = sp_pipeline_next(pipeline, &batch, r->fault)) == SP_OK)
         if ((err = handle_batch(r, in, batch)) != SP_OK)
             break;

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "local/run.h"
+#include "local/pipeline.h"
 #include "partition/train.h"
 
 enum { CACHE_BYTES = 256 << 20, SAMPLE = 20000 };
@@ -61,7 +61,7 @@ struct sp_replay_options sp_evaluate_replay(const struct sp_local_bus_options *s
 
 unsigned sp_evaluate_threads(uint32_t threads)
 {
-    uint32_t workers = sp_run_workers(threads);
+    uint32_t workers = sp_pipeline_workers(threads);
     if (workers > SP_PARALLEL_THREADS)
         workers = SP_PARALLEL_THREADS;
     return workers ? workers : 1;

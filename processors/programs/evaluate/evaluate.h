@@ -58,7 +58,7 @@ struct sp_evaluate_options {
     struct sp_input_options input;
     struct sp_text_options text;
     struct sp_readings *readings;    /* of the traces; may be NULL */
-    uint32_t threads;                /* as for sp_run_workers */
+    uint32_t threads;                /* as for sp_pipeline_workers */
     struct sp_local_bus_options bus; /* of it: similarity, routing, rho */
     /* Shows progress; may be NULL. */
     void (*progress)(void *arg, const char *what, uint64_t done, uint64_t of);

@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "local/pipeline.h"
-#include "local/run.h"
 
 struct known_page {
     struct sp_id id; /* key of the map: first */
@@ -103,7 +102,7 @@ static enum sp_err read_file(struct reading *r, struct sp_fault *fault)
         return err;
     struct sp_batch *batch;
     struct sp_pipeline *pipeline =
-        sp_pipeline_start(input, &o->input, &o->text, sp_run_workers(o->threads));
+        sp_pipeline_start(input, &o->input, &o->text, sp_pipeline_workers(o->threads));
     uint64_t total = sp_input_total_bytes(input);
     while ((err = sp_pipeline_next(pipeline, &batch, fault)) == SP_OK) {
         take_batch(r, batch);

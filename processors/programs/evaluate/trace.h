@@ -46,7 +46,7 @@ struct sp_trace_options {
     size_t file_count;
     struct sp_input_options input;
     struct sp_text_options text;
-    uint32_t threads;             /* as for sp_run_workers */
+    uint32_t threads;             /* as for sp_pipeline_workers */
     struct sp_readings *readings; /* may be NULL */
     /* Bytes read of a file (`of` 0: unknown), for people waiting; may be NULL. */
     void (*progress)(void *arg, const char *file, uint64_t done, uint64_t of);

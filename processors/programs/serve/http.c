@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "local/run.h"
+#include "local/pipeline.h"
 #include "serve/desk.h"
 #include "serve/routes.h"
 #include "serve/streams.h"
@@ -397,7 +397,7 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **st
 
 enum sp_err sp_serve_http_open(struct sp_serve *s, int fd, struct sp_fault *fault)
 {
-    unsigned threads = sp_run_workers(s->options.threads);
+    unsigned threads = sp_pipeline_workers(s->options.threads);
     threads = threads ? threads : 1;
     s->connections = sp_calloc(1, sizeof *s->connections);
     s->connections->ring.next = s->connections->ring.prev = &s->connections->ring;

@@ -14,6 +14,7 @@
 #include "local/pipeline.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/mem.h"
@@ -247,6 +248,16 @@ static void start_threads(struct sp_pipeline *p)
 }
 
 /* ---- the caller's side ---- */
+
+uint32_t sp_pipeline_workers(uint32_t threads)
+{
+    if (threads == 1)
+        return 0;
+    if (threads > 1)
+        return threads;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 1 ? (uint32_t)cores : 0;
+}
 
 struct sp_pipeline *sp_pipeline_start_making(struct sp_input *input,
                                              const struct sp_input_options *options,

@@ -46,6 +46,9 @@ struct sp_pipeline_maker {
 
 struct sp_pipeline;
 
+/* Worker threads for a setting of `threads`: 0 means that the caller does the work. */
+uint32_t sp_pipeline_workers(uint32_t threads);
+
 /* Reads from `input`, which stays the caller's and must live longer. Starts a thread for each
  * worker but one, because the caller is a worker too; with 0 workers it is the only one. */
 struct sp_pipeline *sp_pipeline_start(struct sp_input *input,

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/huge.h"
@@ -166,34 +165,22 @@ static enum sp_err put_dead_letter(struct run *r, const struct sp_dead_letter *l
     return sp_output_wrote(&r->dead_letter, r->dead_letter.buffer.len - before, r->fault);
 }
 
-static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_item *item)
+/* Whether the fetch time is so far ahead of the fetches before it that it must be wrong. */
+static bool is_ahead(struct run *r, const struct sp_batch_item *item)
 {
-    r->result->records += item->records;
-    r->result->cut += item->cut;
-    r->since_barrier++;
-    r->since_flush++;
-    struct sp_dead_letter letter = {file,      item->number, item->offset,
-                                    item->err, item->why,    item->raw};
-    if (item->err == SP_OK && item->message &&
-        !sp_fetch_clock_accepts(&r->position.clock, item->message->crawled.version,
-                                r->options->max_future_ms)) {
-        letter.err = SP_MALFORMED;
-        letter.why = "fetch_time_ms is further ahead of the fetches before it than "
-                     "input.max_future_ms";
-        letter.raw = sp_view_str(item->message->crawled.url);
-    }
-    sp_readings_add(r->options->readings, item->records, letter.err == SP_OK ? NULL : letter.why);
-    if (letter.err != SP_OK)
-        return put_dead_letter(r, &letter);
-    if (!item->message) {
-        r->result->ignored++;
-        return SP_OK;
-    }
+    return item->err == SP_OK && item->message &&
+           !sp_fetch_clock_accepts(&r->position.clock, item->message->crawled.version,
+                                   r->options->max_future_ms);
+}
+
+/* Feeds the item's message to the tiers, and all that follows from it. */
+static enum sp_err feed(struct run *r, struct sp_batch_item *item)
+{
     struct sp_message *message = item->message;
+    enum sp_err err = SP_OK;
     item->message = NULL;
     r->result->pages++;
     r->result->bytes += item->content_bytes;
-    enum sp_err err = SP_OK;
     if (!sp_id_is_zero(item->digest))
         err = sp_digests_use(r->digests, r->bus, item->digest, &message->crawled);
     if (err == SP_OK) {
@@ -202,11 +189,33 @@ static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_
     } else {
         sp_message_free(message);
     }
-    if (err == SP_OK)
-        sp_watching_judge(r->watching);
     if (err != SP_OK)
         return fail(r, err, "a record cannot be processed");
+    sp_watching_judge(r->watching);
     return r->output_err;
+}
+
+static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_item *item)
+{
+    r->result->records += item->records;
+    r->result->cut += item->cut;
+    r->since_barrier++;
+    r->since_flush++;
+    struct sp_dead_letter letter = {file,      item->number, item->offset,
+                                    item->err, item->why,    item->raw};
+    if (is_ahead(r, item)) {
+        letter.err = SP_MALFORMED;
+        letter.why = "fetch_time_ms is further ahead of the fetches before it than "
+                     "input.max_future_ms";
+        letter.raw = sp_view_str(item->message->crawled.url);
+    }
+    sp_readings_add(r->options->readings, item->records, letter.err == SP_OK ? NULL : letter.why);
+    if (letter.err != SP_OK)
+        return put_dead_letter(r, &letter);
+    if (item->message)
+        return feed(r, item);
+    r->result->ignored++;
+    return SP_OK;
 }
 
 static void report_progress(struct run *r, uint64_t file_bytes)
@@ -241,14 +250,21 @@ static enum sp_err handle_batch(struct run *r, struct sp_input_position *in,
 
 /* ---- inputs ---- */
 
-uint32_t sp_run_workers(uint32_t threads)
+/* Handles all records of the input from its present position on; SP_END when it has ended. */
+static enum sp_err read_records(struct run *r, struct sp_input *input, struct sp_input_position *in)
 {
-    if (threads == 1)
-        return 0;
-    if (threads > 1)
-        return threads;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    return cores > 1 ? (uint32_t)cores : 0;
+    enum sp_err err;
+    struct sp_batch *batch;
+    struct sp_pipeline *pipeline = sp_pipeline_start(input, &r->options->input, &r->options->text,
+                                                     sp_pipeline_workers(r->options->threads));
+    struct sp_records_ahead ahead = sp_records_ahead(r->bus, pipeline, r->reads_ahead);
+    do {
+        err = sp_pipeline_next(pipeline, &batch, r->fault);
+        if (err == SP_OK)
+            err = handle_batch(r, in, &ahead, batch);
+    } while (err == SP_OK);
+    sp_pipeline_stop(pipeline);
+    return err;
 }
 
 static enum sp_err run_input(struct run *r, const char *name)
@@ -263,18 +279,10 @@ static enum sp_err run_input(struct run *r, const char *name)
     r->result->skipped += in->records;
     sp_readings_pass(r->options->readings, in->records);
     err = in->records ? sp_input_skip(input, in->records) : SP_OK;
-    if (err != SP_OK && err != SP_END) {
+    if (err == SP_OK || err == SP_END)
+        err = read_records(r, input, in);
+    else
         err = fail(r, err, name);
-    } else {
-        struct sp_batch *batch;
-        struct sp_pipeline *pipeline = sp_pipeline_start(
-            input, &r->options->input, &r->options->text, sp_run_workers(r->options->threads));
-        struct sp_records_ahead ahead = sp_records_ahead(r->bus, pipeline, r->reads_ahead);
-        while ((err = sp_pipeline_next(pipeline, &batch, r->fault)) == SP_OK)
-            if ((err = handle_batch(r, in, &ahead, batch)) != SP_OK)
-                break;
-        sp_pipeline_stop(pipeline);
-    }
     r->read_bytes += sp_input_read_bytes(input);
     sp_input_close(input);
     if (err != SP_END)

@@ -90,7 +90,4 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
 /* Frees what a result holds, whether or not sp_run succeeded. */
 void sp_run_result_done(struct sp_run_result *result);
 
-/* Worker threads for a setting of `threads`: 0 means that the caller does the work. */
-uint32_t sp_run_workers(uint32_t threads);
-
 #endif

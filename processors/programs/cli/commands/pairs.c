@@ -82,8 +82,8 @@ static enum sp_err read_input(struct collection *c, const char *name,
     if (err != SP_OK)
         return err;
     struct sp_batch *batch;
-    struct sp_pipeline *pipeline =
-        sp_pipeline_start(input, &options->input, &options->text, sp_run_workers(options->threads));
+    struct sp_pipeline *pipeline = sp_pipeline_start(input, &options->input, &options->text,
+                                                     sp_pipeline_workers(options->threads));
     while ((err = sp_pipeline_next(pipeline, &batch, fault)) == SP_OK) {
         for (size_t i = 0; i < batch->count; i++) {
             note_item(c, &batch->items[i]);

@@ -6,6 +6,7 @@
 #include "cli/settings.h"
 #include "kafka/health.h"
 #include "kafka/stages.h"
+#include "local/pipeline.h"
 
 enum {
     BEHIND_MS = 1000,        /* of a transaction */
@@ -83,7 +84,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                                             : sp_stage_compare(&stage);
     err = sp_cli_schemas(config, &options.kafka, &stage.schemas, fault);
     if (err == SP_OK && !stage.schemas) /* the client of the registry belongs to one thread */
-        options.readers = sp_run_workers((uint32_t)config->threads);
+        options.readers = sp_pipeline_workers((uint32_t)config->threads);
     struct sp_health_options http = {config->http_listen, command->name, &metrics};
     struct sp_health *server = NULL;
     const volatile sig_atomic_t *stop = sp_cli_catch_signals();
