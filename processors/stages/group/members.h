@@ -25,14 +25,14 @@ struct sp_member {
     float said_similarity;
     uint64_t said_epoch;
     int64_t said_version;
-    uint32_t mark;  /* scratch of forest.c */
+    uint32_t mark;  /* scratch: any function may use it; in forest.c the number of its piece */
     bool checked;   /* its tree edge to a parent that is checked too still holds */
     bool fresh;     /* came with the message that is being handled (sp_group_plant) */
     bool asks;      /* mode fast: leaves because of its own change, with which it asks tier 2 */
     bool incumbent; /* wins, or won until it changed in this step (winner.margin) */
-    bool todo;      /* scratch of verdicts.c */
+    bool todo;      /* in a small group: its winner must be chosen again (verdicts.c) */
     bool touched;   /* its status may have changed */
-    bool told;      /* scratch of statuses.c */
+    bool told;      /* in this step (statuses.c) */
     bool dirty;
     bool stored;
     /* in a large group */

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "group/page_actor.h"
 
-static bool is(const struct sp_group_stage *st, enum sp_canary canary)
+static bool leaves_out(const struct sp_group_stage *st, enum sp_canary canary)
 {
     return st->options.canary == canary;
 }
@@ -172,7 +172,7 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
     take_content(p, c);
     if (p->group.birth) { /* it is announced when the group has applied the change */
         sp_page_actor_send_change(st, p);
-        if (is(st, SP_CANARY_EARLY_ANNOUNCE))
+        if (leaves_out(st, SP_CANARY_EARLY_ANNOUNCE))
             announce(st, p, false);
         return;
     }
@@ -265,7 +265,7 @@ static void on_move(struct sp_group_stage *st, struct sp_message *m)
     p->pending = m->move.signature;
     m->move.signature = NULL;
     sp_page_actor_changed(st, p);
-    put_into_cell(st, p, is(st, SP_CANARY_QUIET_MOVE));
+    put_into_cell(st, p, leaves_out(st, SP_CANARY_QUIET_MOVE));
     st->stats.moves++;
 }
 
@@ -275,7 +275,8 @@ static void on_match(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
     struct sp_link *link = &m->link;
-    if (!p || (link->content_version != p->content_version && !is(st, SP_CANARY_NO_VERSION))) {
+    if (!p ||
+        (link->content_version != p->content_version && !leaves_out(st, SP_CANARY_NO_VERSION))) {
         sp_message_free(m);
         return;
     }
@@ -362,7 +363,7 @@ static void on_dropped(struct sp_group_stage *st, struct sp_page_actor *p)
 static void on_assigned(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
-    if (p && (m->assigned.epoch > p->epoch || is(st, SP_CANARY_NO_EPOCH))) {
+    if (p && (m->assigned.epoch > p->epoch || leaves_out(st, SP_CANARY_NO_EPOCH))) {
         take_group(st, p, m->assigned.far, m->assigned.epoch);
         if (!p->group.birth)
             on_dropped(st, p);
@@ -380,7 +381,7 @@ static void on_status(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_verdict *v = &m->verdict;
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
-    if (!p || (is_outdated(p, v) && !is(st, SP_CANARY_NO_EPOCH)))
+    if (!p || (is_outdated(p, v) && !leaves_out(st, SP_CANARY_NO_EPOCH)))
         return;
     take_group(st, p, v->far, v->epoch);
     if (v->content_version != p->content_version || p->kind == SP_PAGE_UNSEEN)
