@@ -95,7 +95,7 @@ static void change_content(struct sp_group_stage *st, struct sp_group *g, struct
                           : sp_group_forest_check(st, g, m, target);
     send_applied(st, m, settled);
     sp_group_forget_version(g, m);
-    sp_group_cover_note(g, m);
+    sp_group_cover_judge_later(g, m);
     if (pieces > 1)
         sp_group_split(st, g, pieces);
 }
@@ -109,7 +109,7 @@ static void change_small(struct sp_group_stage *st, struct sp_group *g, struct s
     take_version(m, c);
     sp_member_changed(st, g, m);
     if (same)
-        sp_group_cover_note(g, m);
+        sp_group_cover_judge_later(g, m);
     else
         change_content(st, g, m, c, representative);
     sp_signature_unref(representative);

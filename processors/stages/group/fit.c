@@ -172,7 +172,7 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
         if (m->kind != SP_PAGE_CONTENT)
             m->winner = NULL;
         else if (!m->winner)
-            sp_group_cover_note(g, m);
+            sp_group_cover_judge_later(g, m);
         else if (m->winner == m)
             sp_group_cover_restore_winner(st, g, m);
     }

@@ -249,7 +249,7 @@ static struct sp_member *member_of(struct sp_group_stage *st, struct sp_member_r
 static void enter(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     sp_member_changed(st, g, m);
-    sp_group_cover_note(g, m);
+    sp_group_cover_judge_later(g, m);
 }
 
 static int by_page(const void *a, const void *b)

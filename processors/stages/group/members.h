@@ -207,8 +207,8 @@ void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g, struct sp_id
 void sp_group_cover_forget(struct sp_group *g, struct sp_member *m);
 /* All members of pieces other than 0 (by `mark`) are about to leave. */
 void sp_group_cover_forget_pieces(struct sp_group *g);
-/* m is new or has changed. */
-void sp_group_cover_note(struct sp_group *g, struct sp_member *m);
+/* m is new or has changed: chooses its winner in the next update, and tells it its status. */
+void sp_group_cover_judge_later(struct sp_group *g, struct sp_member *m);
 /* m is about to be freed. */
 void sp_group_cover_untouch(struct sp_group *g, struct sp_member *m);
 /* Puts a winner known from the store back into its list. */

@@ -78,7 +78,7 @@ void sp_group_cover_touch(struct sp_group *g, struct sp_member *m)
     g->touched[g->touched_count++] = m;
 }
 
-void sp_group_cover_note(struct sp_group *g, struct sp_member *m)
+void sp_group_cover_judge_later(struct sp_group *g, struct sp_member *m)
 {
     m->todo = !g->large;
     sp_group_cover_touch(g, m);
@@ -102,7 +102,7 @@ void sp_group_cover_forget(struct sp_group *g, struct sp_member *m)
             struct sp_member *x = g->members[i];
             if (x->winner == m && x != m) {
                 x->winner = NULL;
-                sp_group_cover_note(g, x);
+                sp_group_cover_judge_later(g, x);
             }
         }
     }
@@ -120,7 +120,7 @@ void sp_group_cover_forget_pieces(struct sp_group *g)
         struct sp_member *m = g->members[i];
         if (m->mark == 0 && m->winner && m->winner->mark != 0) {
             m->winner = NULL;
-            sp_group_cover_note(g, m);
+            sp_group_cover_judge_later(g, m);
         }
     }
 }
@@ -231,7 +231,7 @@ static void release_losers(struct sp_group *g, struct sp_member *former, struct 
             continue;
         m->winner = NULL;
         if (!m->todo) {
-            sp_group_cover_note(g, m);
+            sp_group_cover_judge_later(g, m);
             work_add(work, m);
         }
     }
@@ -374,7 +374,7 @@ static void restart_cover(struct sp_group *g)
     g->winner_count = 0;
     for (uint32_t i = 0; i < g->count; i++) {
         g->members[i]->winner = NULL;
-        sp_group_cover_note(g, g->members[i]);
+        sp_group_cover_judge_later(g, g->members[i]);
     }
 }
 
