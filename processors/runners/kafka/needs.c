@@ -1,14 +1,13 @@
 /* The topics that a stage needs: whether they are as they must be when a round starts. A stage ends
  * if one is missing or has a wrong number of partitions. policy.c checks their settings. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "kafka/internal.h"
 
 /* A broker that has just started replies before it has heard of all topics. Without these questions
  * a stage that starts again because of that would end. At the first start a topic that is missing
  * is a mistake of the operator, who should see it at once. */
-enum { AGAIN_MOST = 30, AGAIN_MS = 1000, SLICE_MS = 100 };
+enum { AGAIN_MOST = 30, AGAIN_MS = 1000 };
 
 static bool is_wanted(const struct sp_worker *w, enum sp_topic topic)
 {
@@ -59,12 +58,6 @@ static void note_changelog(struct sp_worker *w)
     sp_failure_note(&w->failure, SP_INVALID, w->topics[stage->changelog], text);
 }
 
-static void pause_before_asking(struct sp_worker *w)
-{
-    for (int ms = 0; ms < AGAIN_MS && !*w->stop; ms += SLICE_MS)
-        usleep(1000 * SLICE_MS);
-}
-
 /* `again`: questions that this round has repeated, for all topics. */
 static enum sp_err count_partitions(struct sp_worker *w, enum sp_topic topic, int *again)
 {
@@ -77,7 +70,7 @@ static enum sp_err count_partitions(struct sp_worker *w, enum sp_topic topic, in
                           "%s: the broker does not know this topic any more; the stage asks again "
                           "for %d s",
                           w->topics[topic], AGAIN_MOST * AGAIN_MS / 1000);
-        pause_before_asking(w);
+        sp_worker_pause(w, AGAIN_MS);
         sp_worker_alive(w);
         err = sp_kafka_partitions(w->watcher, w->topics[topic], &w->partitions[topic]);
     }

@@ -2,13 +2,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "kafka/internal.h"
 
-enum { POLL_MS = 20, RESTART_MS = 2000, RESTART_SLICE_MS = 100 };
+enum { POLL_MS = 20, RESTART_MS = 2000 };
 enum { BEHIND_TIMES = 4 };
 enum { AGAIN_MS = 60000, REGISTRY_WAIT_MAX_MS = 30000 };
 
@@ -410,9 +409,7 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
             sp_worker_say(&w, "warning", "starting again: %s", w.failure.fault.text);
             ADD(&w, errors, 1);
             ADD(&w, restarts, 1);
-            uint32_t ms = wait_ms(&w, &silences);
-            for (uint32_t i = 0; i < ms && !*stop; i += RESTART_SLICE_MS)
-                usleep(1000 * RESTART_SLICE_MS);
+            sp_worker_pause(&w, wait_ms(&w, &silences));
         } else {
             err = w.failure.err;
             *fault = w.failure.fault;
