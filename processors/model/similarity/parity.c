@@ -44,6 +44,21 @@ of_avx512(const uint32_t *shingles, uint32_t count, uint32_t words, uint64_t *re
         ret_words[i] = _mm512_test_epi8_mask(bytes, bytes);
     }
 }
+
+__attribute__((target("avx2"))) static void of_avx2(const uint32_t *shingles, uint32_t count,
+                                                    uint32_t words, uint64_t *ret_words)
+{
+    uint8_t flips[64 * SP_PARITY_WORDS_MAX];
+    memset(flips, 0, 64ul * words);
+    for (uint32_t i = 0; i < count; i++)
+        flips[bit_of(shingles[i], 64 * words)] ^= 0x80;
+    for (uint32_t i = 0; i < words; i++) {
+        const __m256i *bytes = (const __m256i *)(flips + 64ul * i);
+        uint32_t low = (uint32_t)_mm256_movemask_epi8(_mm256_loadu_si256(bytes));
+        uint32_t high = (uint32_t)_mm256_movemask_epi8(_mm256_loadu_si256(bytes + 1));
+        ret_words[i] = (uint64_t)high << 32 | low;
+    }
+}
 #endif
 
 void sp_parity_of_shingles(const uint32_t *shingles, uint32_t count, uint32_t words,
@@ -52,6 +67,10 @@ void sp_parity_of_shingles(const uint32_t *shingles, uint32_t count, uint32_t wo
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512bw")) {
         of_avx512(shingles, count, words, ret_words);
+        return;
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        of_avx2(shingles, count, words, ret_words);
         return;
     }
 #endif
