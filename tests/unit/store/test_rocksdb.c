@@ -550,8 +550,8 @@ static uint32_t count_seen(struct sp_store *s, uint32_t rows, uint32_t enough)
         usleep(tries ? 1000 : 0);
         for (uint32_t k = 0; k < rows; k++) {
             struct sp_view v;
-            seen += sp_store_peek(s, sp_view(&k, sizeof k), &v) &&
-                    sp_view_eq(v, sp_view(&k, sizeof k));
+            seen +=
+                sp_store_peek(s, sp_view(&k, sizeof k), &v) && sp_view_eq(v, sp_view(&k, sizeof k));
         }
     }
     return seen;
