@@ -83,6 +83,7 @@ struct sp_config {
     uint64_t input_max_record_bytes;
     uint64_t input_max_future_ms;
     double input_max_unreadable;
+    uint64_t input_quotes;
     char input_id_field[SP_CONFIG_TEXT];
     char input_text_field[SP_CONFIG_TEXT];
     char input_time_field[SP_CONFIG_TEXT];

@@ -21,6 +21,8 @@ struct sp_input_fields {
     /* The records of a dataset: the text may also be called "text", and the id "id"; the id of a
      * record without one is its number. */
     bool dataset;
+    /* Cells of tables are never quoted: a quotation mark is a character as any other. */
+    bool unquoted;
 };
 
 /* The names in the comments above; all switches off. */

@@ -13,6 +13,7 @@
 #include "input/losses.h"
 
 enum { NAME_MAX_BYTES = 1024, NAMES_MAX_BYTES = 1 << 20 };
+enum { NO_MARK = 0xff }; /* begins no text in UTF-8 */
 
 struct table {
     struct csv_parser parser;
@@ -38,6 +39,8 @@ static void *make(char separator, const struct sp_input_fields *fields, uint64_t
     t->max_record = max_record;
     csv_init(&t->parser, CSV_APPEND_NULL);
     csv_set_delim(&t->parser, (unsigned char)separator);
+    if (fields->unquoted)
+        csv_set_quote(&t->parser, NO_MARK);
     csv_set_realloc_func(&t->parser, sp_realloc);
     csv_set_free_func(&t->parser, sp_free);
     return t;

@@ -24,6 +24,7 @@ void sp_settings_input(const struct sp_config *c, struct sp_input_options *ret_o
     f->redirect = c->input_redirect_field;
     f->content_type = c->input_type_field;
     f->popularity = c->input_popularity_field;
+    f->unquoted = c->input_quotes == SP_CONFIG_OFF;
     f->any_time = strcmp(f->time, usual.fields.time) != 0;
 }
 

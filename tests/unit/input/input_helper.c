@@ -170,6 +170,7 @@ struct got read_files(const char *const *files, size_t count, const struct readi
         o.chunk_bytes = how->chunk_bytes;
     if (how->max_record_bytes)
         o.max_record_bytes = how->max_record_bytes;
+    o.fields.unquoted = how->unquoted;
     g.end = sp_input_open(files, count, &o, &in, &fault);
     if (g.end == SP_OK) {
         struct sp_parser *p = sp_parser_new(&o);

@@ -34,6 +34,7 @@ struct reading {
     size_t chunk_bytes;        /* 0: the default */
     uint64_t max_record_bytes; /* 0: the default */
     uint64_t skip;
+    bool unquoted;
 };
 
 /* Reads all of the files. */

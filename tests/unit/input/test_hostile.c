@@ -293,6 +293,19 @@ TEST(rows_behind_a_missing_quotation_mark_are_no_page)
     sp_buf_done(&file);
 }
 
+TEST(a_cell_that_is_never_quoted_may_begin_with_a_quotation_mark)
+{
+    struct got g =
+        read_bytes(sp_view_str("url\tcontent\nhttp://a.example/\t\"open\n"
+                               "http://b.example/\t\"a\" and \"\"b\"\"\nhttp://c.example/\t\"\n"),
+                   &(struct reading){.unquoted = true});
+    CU_ASSERT_EQUAL_FATAL(g.count, 3);
+    check_page(&g, 0, "http://a.example/", "\"open");
+    check_page(&g, 1, "http://b.example/", "\"a\" and \"\"b\"\"");
+    check_page(&g, 2, "http://c.example/", "\"");
+    got_done(&g);
+}
+
 TEST(a_long_title_is_not_repeated_in_each_revision)
 {
     struct sp_buf file = {0};
