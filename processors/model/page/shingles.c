@@ -2,7 +2,7 @@
  *
  * A shingle's hash is a linear combination of its words' 64-bit hashes with an odd constant for
  * each position, followed by a finaliser. The five multiplications are independent, so that the
- * compiler uses vector code if the machine has 64-bit vector multiplication (AVX-512DQ).
+ * compiler makes vector code of them, even without 64-bit vector multiplication (AVX-512DQ).
  *
  * Sorting: hashes are uniform, so one scatter into about as many buckets as there are shingles puts
  * each within a few places of its final one. With vectors, as many rounds of an odd-even
@@ -15,6 +15,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "base/hash.h"
 #include "base/order.h"
@@ -51,6 +54,12 @@ __attribute__((target(AVX512))) static void hash_avx512(const uint64_t *words, s
 {
     hash_all(words, count, ret_shingles);
 }
+
+__attribute__((target("avx2"))) static void hash_avx2(const uint64_t *words, size_t count,
+                                                      uint32_t *ret_shingles)
+{
+    hash_all(words, count, ret_shingles);
+}
 #endif
 
 void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingles)
@@ -58,6 +67,10 @@ void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingle
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
         hash_avx512(words, count, ret_shingles);
+        return;
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        hash_avx2(words, count, ret_shingles);
         return;
     }
 #endif
@@ -265,10 +278,22 @@ __attribute__((target(AVX512))) static void sort_rounds_avx512(uint32_t *keys, s
     sort_rounds(keys, count, rounds);
 }
 
+/* AVX2 compares 32 bits faster than 64. */
 __attribute__((target("avx2"))) static void sort_rounds_avx2(uint32_t *keys, size_t count,
                                                              size_t rounds)
 {
-    sort_rounds(keys, count, rounds);
+    for (size_t round = 0; round < rounds; round++) {
+        uint32_t *at = keys + (round & 1);
+        size_t pairs = (count - (round & 1)) / 2;
+        for (; pairs >= 4; pairs -= 4, at += 8) {
+            __m256i given = _mm256_loadu_si256((const __m256i *)at);
+            __m256i turned = _mm256_shuffle_epi32(given, 0xb1);
+            __m256i least = _mm256_min_epu32(given, turned);
+            __m256i most = _mm256_max_epu32(given, turned);
+            _mm256_storeu_si256((__m256i *)at, _mm256_blend_epi32(least, most, 0xaa));
+        }
+        sort_rounds(at, 2 * pairs, 1);
+    }
 }
 #endif
 
