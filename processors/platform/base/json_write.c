@@ -178,7 +178,9 @@ static bool put_fraction(struct sp_buf *out, float x)
 
 void sp_json_put_float(struct sp_buf *out, float x)
 {
-    if (!put_fraction(out, x))
+    if (x == 1) /* the similarity of equal pages */
+        sp_buf_put_u8(out, '1');
+    else if (!put_fraction(out, x))
         put_shortest(out, (double)x, 9, is_read_as_float);
 }
 
