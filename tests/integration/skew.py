@@ -348,6 +348,23 @@ def near_copies_fetched_again_newest_first_cost_as_many_probes_in_a_crawl_four_t
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def a_winner_whose_url_is_spelled_differently_with_each_fetch_is_compared_with_no_page(work):
+    """The cost of these fetches, beyond that of the first fetch of each page."""
+    def near_copies(pages, again, settings):
+        crawl = [(str(page), text(("w", 0, 99), ("x", page, 1))) for page in range(pages)]
+        crawl += [(f"0#{at}", crawl[0][1]) for at in range(again)]
+        return written(work, crawl, popularity=lambda page: int(page.split("#")[0] == "0"), settings=settings)
+
+    for settings in ([], ["mode=fast"], ["winner.margin=1"], ["winner.relation=a.host = b.host"],
+                     ["winner.relation=a.timestamp <= b.timestamp"]):
+        for pages in 100, 400:
+            more, first = (near_copies(pages, again, settings) for again in (pages, 0))
+            cost = {counter: sum(more[field] - first[field] for field in fields) / pages
+                    for counter, fields in COUNTERS.items()}
+            check(cost["comparisons"] == 0 and cost["winners"] == 0, settings, pages, "pages:", cost)
+            check(cost["messages"] <= 2 and cost["events"] <= 1, settings, pages, "pages:", cost)
+
+
 def in_mode_fast_a_winner_that_leaves_costs_as_few_comparisons_in_a_group_four_times_as_large(work):
     """The winner of all others leaves, then the next one, until nobody is left."""
     def comparisons(pages):

@@ -47,6 +47,7 @@ struct world {
     uint32_t map;                       /* the present map */
     bool moving;                        /* pages may be in cells of the previous map */
     bool direct;                        /* a partition handles its own messages at once */
+    bool respells;                      /* one fetch in four spells the URL in another way */
     bool sets_aside; /* a process without the newest maps puts messages for their cells aside */
     struct process processes[2 * MAX_PARTITIONS];
     uint32_t process_count;

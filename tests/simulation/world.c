@@ -40,6 +40,13 @@ uint32_t sim_page_number(const struct world *w, struct sp_id id)
     return 0;
 }
 
+/* Fetches of a page may differ in the fragment of its URL. */
+static bool is_spelling(const char *url, const char *canonical)
+{
+    size_t length = strlen(canonical);
+    return strncmp(url, canonical, length) == 0 && (!url[length] || url[length] == '#');
+}
+
 static void on_publish(void *arg, const struct sp_status_event *e)
 {
     struct world *w = ((struct process *)arg)->world;
@@ -48,7 +55,7 @@ static void on_publish(void *arg, const struct sp_status_event *e)
     uint32_t page = sim_page_number(w, e->page);
     int32_t winner = -1;
     for (uint32_t i = 0; e->winner_url && i < w->pages; i++)
-        if (strcmp(sim_url(i), e->winner_url) == 0)
+        if (is_spelling(e->winner_url, sim_url(i)))
             winner = (int32_t)i;
     if (e->status == SP_STATUS_NONE)
         w->saying[page] = (struct published){.winner = -1}; /* deleted */
@@ -318,6 +325,13 @@ static bool same_page(const struct truth *a, const struct truth *b)
     return a->kind != SP_PAGE_REDIRECT || a->target == b->target;
 }
 
+static char *respelled(uint32_t page, int64_t version)
+{
+    char url[80];
+    snprintf(url, sizeof url, "%s#%lld", sim_url(page), (long long)version);
+    return sp_strdup(url);
+}
+
 static struct sp_message *crawl_message(const struct world *w, uint32_t page)
 {
     const struct truth *t = &w->truth[page];
@@ -327,8 +341,9 @@ static struct sp_message *crawl_message(const struct world *w, uint32_t page)
     c->version = t->version;
     c->page_kind = t->kind;
     c->signature = t->signature ? sp_signature_ref(t->signature) : NULL;
-    c->url = sp_memdup(sim_url(page), strlen(sim_url(page)) + 1);
-    c->rank = sp_rank_of(sp_view_str(c->url), t->popularity);
+    c->url =
+        w->respells && t->version % 4 == 0 ? respelled(page, t->version) : sp_strdup(sim_url(page));
+    c->rank = sp_rank_of(sp_view_str(sim_url(page)), t->popularity);
     if (t->kind == SP_PAGE_REDIRECT) {
         c->target = sim_page_id(t->target);
         c->target_url = sp_memdup(sim_url(t->target), strlen(sim_url(t->target)) + 1);
@@ -429,6 +444,7 @@ static void build(struct world *w)
         !w->o.compare_canary)
         w->languages = (struct sp_languages){2, {'f' << 8 | 'r', 'e' << 8 | 'n'}};
     w->direct = w->o.seed % 3 == 2 && !w->o.canary && !w->o.compare_canary;
+    w->respells = w->o.seed % 11 == 3 && !w->o.canary && !w->o.compare_canary;
     w->sets_aside = w->o.seed % 5 < 2 && !w->o.canary && !w->o.compare_canary;
     size_t cache = rnd_chance(&w->rnd, 50) ? 0 : 1 << 20;
     /* Low enough that pages with overlapping items are similar. */

@@ -135,6 +135,33 @@ static bool lacks_content(const struct sp_member *m, const struct sp_change *c)
            (m->kind != SP_PAGE_CONTENT || c->content_version != m->content_version);
 }
 
+/* Whether only the spelling of the URL has changed: no verdict depends on it. If a winner that is
+ * spelled differently with each fetch were judged again, it would be held against its losers each
+ * time. */
+static bool is_respelled(const struct sp_member *m, const struct sp_change *c)
+{
+    return c->content_version == m->content_version &&
+           sp_rank_cmp(&c->rank, m->page, &m->rank, m->page) == 0;
+}
+
+static void change(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                   const struct sp_message *message)
+{
+    const struct sp_change *c = &message->change;
+    bool same = c->content_version == m->content_version;
+    if (c->page_kind == SP_PAGE_UNSEEN)
+        sp_group_erase_target(st, g, m);
+    if (g->large)
+        change_large(st, g, m, c);
+    else
+        change_small(st, g, m, c);
+    if (!st->err)
+        sp_group_cover_renew(st, g);
+    if (!same)
+        sp_fast_recheck(st, g, message->page);
+    sp_group_cover_tell(st, g);
+}
+
 void sp_group_on_change(struct sp_group_stage *st, struct sp_message *message)
 {
     const struct sp_change *c = &message->change;
@@ -146,19 +173,12 @@ void sp_group_on_change(struct sp_group_stage *st, struct sp_message *message)
         sp_group_bounce(st, message);
         return;
     }
-    if (c->version > m->version && !lacks_content(m, c)) {
-        bool same = c->content_version == m->content_version;
-        if (c->page_kind == SP_PAGE_UNSEEN)
-            sp_group_erase_target(st, g, m);
-        if (g->large)
-            change_large(st, g, m, c);
-        else
-            change_small(st, g, m, c);
-        if (!st->err)
-            sp_group_cover_renew(st, g);
-        if (!same)
-            sp_fast_recheck(st, g, message->page);
-        sp_group_cover_tell(st, g);
-    } /* else: a bounced change can come late */
+    bool late = c->version <= m->version; /* it was bounced */
+    if (!late && is_respelled(m, c)) {
+        take_version(m, c);
+        sp_member_changed(st, g, m);
+    } else if (!late && !lacks_content(m, c)) {
+        change(st, g, m, message);
+    }
     sp_message_free(message);
 }

@@ -171,6 +171,13 @@ static void end(struct world *w)
     sp_db_close(w->db);
 }
 
+static char *respell(const char *url, int64_t version)
+{
+    char spelled[64];
+    snprintf(spelled, sizeof spelled, "%s#%lld", url, (long long)version);
+    return sp_strdup(spelled);
+}
+
 static void fetch(struct world *w, char page, enum sp_page_kind kind, uint32_t from, char target)
 {
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
@@ -180,7 +187,7 @@ static void fetch(struct world *w, char page, enum sp_page_kind kind, uint32_t f
     m->page = id_of(page);
     c->version = ++w->now;
     c->page_kind = kind;
-    c->url = sp_strdup(url);
+    c->url = w->respelled ? respell(url, c->version) : sp_strdup(url);
     c->rank.popularity = 'Z' - page + w->favour; /* A ranks before B, and so on */
     c->rank.url_bytes = sizeof url - 1;
     if (kind == SP_PAGE_CONTENT)
@@ -209,6 +216,13 @@ void crawl_favoured(struct world *w, char page, uint32_t from, double favour)
     w->favour = favour;
     crawl(w, page, from);
     w->favour = 0;
+}
+
+void crawl_respelled(struct world *w, char page, uint32_t from)
+{
+    w->respelled = true;
+    crawl(w, page, from);
+    w->respelled = false;
 }
 
 void redirect(struct world *w, char page, char target)

@@ -26,8 +26,9 @@ struct world {
     struct sp_partition_map map;
     struct sp_message *first, **last;
     int64_t now;
-    bool busy;     /* no idle time between messages: deferred work is not done */
-    double favour; /* popularity added to that of the page's letter */
+    bool busy;      /* no idle time between messages: deferred work is not done */
+    double favour;  /* popularity added to that of the page's letter */
+    bool respelled; /* URLs have a fragment, another one in each fetch */
     struct text cell[PAGES];
     struct sp_status_event said[PAGES]; /* the last status of each page, without winner_url */
     char winner[PAGES];                 /* the winner in that status; 0: none */
@@ -53,6 +54,8 @@ void crawl(struct world *w, char page, uint32_t from);
 void crawl_wordless(struct world *w, char page);
 /* Adds `favour` to the popularity of the letter. */
 void crawl_favoured(struct world *w, char page, uint32_t from, double favour);
+/* Spells the URL as no fetch before. */
+void crawl_respelled(struct world *w, char page, uint32_t from);
 void redirect(struct world *w, char page, char target);
 void die(struct world *w, char page);
 struct sp_group_id group_of(struct world *w, char page);

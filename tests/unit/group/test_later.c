@@ -3,12 +3,18 @@
 
 #include "story.h"
 
+/* Small groups do not. */
+static bool defers(const struct world *w)
+{
+    return w->options.large_from == 1;
+}
+
 static void new_winner(struct world *w)
 {
     w->options.only_rounds = true;
     restart(w);
-    if (w->options.large_from != 1)
-        return; /* small groups defer nothing */
+    if (!defers(w))
+        return;
     for (int page = 'B'; page <= 'K'; page++)
         crawl(w, (char)page, (uint32_t)(page - 'A'));
     CU_ASSERT_TRUE(is(w, 'K', SP_STATUS_LOSER, 'B'));
@@ -37,12 +43,43 @@ TEST(each_crawled_page_publishes_one_deferred_status)
     tell(new_winner);
 }
 
-/* As above, with a restart after each page. */
+/* As above; the crawled page is the winner, spelled differently each time. */
+static void respelled_winner(struct world *w)
+{
+    w->options.only_rounds = true;
+    restart(w);
+    for (int page = 'B'; page <= 'K'; page++)
+        crawl(w, (char)page, (uint32_t)(page - 'A'));
+    w->busy = true;
+    crawl(w, 'A', 0);
+    crawl(w, 'A', 0); /* begins the round */
+    crawl(w, 'A', 0); /* pays for the winner, which is already published */
+    for (int fetch = 0; fetch < 5; fetch++) {
+        struct sp_group_stage_stats before = stats_of(w);
+        uint32_t events = w->events;
+        crawl_respelled(w, 'A', 0);
+        CU_ASSERT_EQUAL(stats_of(w).compared, before.compared);
+        CU_ASSERT_EQUAL(stats_of(w).told_later, before.told_later + defers(w));
+        CU_ASSERT_EQUAL(w->events, events + 1 + defers(w));
+        CU_ASSERT_TRUE(!defers(w) || is(w, (char)('B' + fetch), SP_STATUS_LOSER, 'A'));
+    }
+    w->busy = false;
+    drain(w);
+    for (int page = 'B'; page <= 'K'; page++)
+        CU_ASSERT_TRUE(is(w, (char)page, SP_STATUS_LOSER, 'A'));
+}
+
+TEST(another_spelling_of_the_winner_neither_judges_again_nor_delays_a_round)
+{
+    tell(respelled_winner);
+}
+
+/* As at first, with a restart after each page. */
 static void pays_after_restarts(struct world *w)
 {
     w->options.only_rounds = true;
     restart(w);
-    if (w->options.large_from != 1)
+    if (!defers(w))
         return;
     for (int page = 'B'; page <= 'K'; page++)
         crawl(w, (char)page, (uint32_t)(page - 'A'));
@@ -83,11 +120,6 @@ static void lose_the_bridge(struct world *w)
     CU_ASSERT(together(w, "BCDEFGHIJ"));
     w->busy = true;
     crawl(w, 'J', 5000);
-}
-
-static bool defers(const struct world *w)
-{
-    return w->options.large_from == 1;
 }
 
 static void splits_when_paid(struct world *w)
