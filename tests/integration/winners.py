@@ -1,8 +1,9 @@
 """The winner of a group: popularity classes, and the rules of markets."""
 
 import json
+import random
 
-from harness import check_equal, latest, main
+from harness import check, check_equal, latest, main
 
 TEXT = " ".join(f"word{n}" for n in range(80))
 UK = 'b.host ends_with ".uk" or !(a.host ends_with ".uk")'
@@ -78,13 +79,16 @@ def a_rule_alone_is_no_event(work):
     check_equal(latest(work.read("last"))[b]["rule"], "short", "as its group last told it")
 
 
+def canonical(url):
+    return url and url.lower().split("#")[0].replace(":80/", "/")
+
+
 def last_events(work, *fetches):
     """The last event of each page, by canonical URL."""
     lines = [json.dumps({"fetch_time_ms": 1700000000000 + 1000 * n, **fetch}) for n, fetch in enumerate(fetches)]
     work.write("crawl.jsonl", "\n".join(lines) + "\n")
     out = work.run("run", "-q", "--verify", "--groups", "groups", "crawl.jsonl").out
-    return {event["url"].lower().split("#")[0].replace(":80/", "/"): event
-            for event in map(json.loads, out.splitlines())}
+    return {canonical(event["url"]): event for event in map(json.loads, out.splitlines())}
 
 
 def a_304_keeps_the_popularity_that_it_does_not_give(work):
@@ -112,6 +116,61 @@ def another_spelling_of_a_winner_changes_nothing(work):
             if more and more[0]["content"].endswith("another"):
                 check_equal(last[c]["winner_url"], spelling, "in a later event")
             check_equal(last[b]["winner_url"], a, "in an earlier event")
+
+
+def fetches_of(seed, pages, fetches):
+    """Pages that resemble one another, redirect, die, and are fetched again, mostly with the content they had."""
+    rng = random.Random(seed)
+    texts = {}
+    for _ in range(fetches):
+        page = rng.randrange(pages)
+        fetch = {"url": f"http://h{page % 2}.example/{page}", "popularity": rng.randrange(4)}
+        kind = rng.random()
+        if kind < 0.05:
+            fetch["http_status"] = 404
+        elif kind < 0.15:
+            fetch.update(http_status=301, content="", redirect_url=f"http://h0.example/{rng.randrange(pages)}")
+        else:
+            if page not in texts or kind < 0.3:
+                begin = 2 * rng.randrange(8)
+                words = [f"w{at}" for at in range(begin, begin + 40)]
+                texts[page] = " ".join([*words, f"x{rng.choice((0, page))}"])
+            fetch["content"] = texts[page]
+        yield fetch
+
+
+def the_events_of_a_crawl_are_the_same_however_it_spells_urls(work):
+    """In small groups, and in large ones, which tell pages their status in rounds."""
+    def events(crawl, *settings):
+        work.write("crawl.jsonl", "".join(json.dumps({**fetch, "fetch_time_ms": 1000 * n}) + "\n"
+                                          for n, fetch in enumerate(crawl, 1)))
+        options = [word for setting in settings for word in ("--set", setting)]
+        out = work.run("run", "-q", *options, "crawl.jsonl").out
+        return [{**event, "url": canonical(event["url"]), "winner_url": canonical(event["winner_url"])}
+                for event in map(json.loads, out.splitlines())]
+
+    for settings in ([], ["mode=fast"], ["winner.margin=1"], ["winner.relation=a.host = b.host"],
+                     ["winner.margin=1", "winner.relation=a.popularity <= b.popularity"]):
+        for pages in 20, 100:
+            crawl = list(fetches_of(pages, pages, 5 * pages))
+            respelled = [{**fetch, "url": f"HTTP{fetch['url'][4:]}#{n % 3}" if n % 3 else fetch["url"]}
+                         for n, fetch in enumerate(crawl)]
+            one, other = events(crawl, *settings), events(respelled, *settings)
+            check(max(event["group_size"] for event in one) > pages * 2 / 3, pages, "pages: no large group")
+            check_equal(other, one, (settings, pages))
+
+
+def a_merge_gives_a_loser_no_event_because_its_winner_is_spelled_differently(work):
+    def line(url, begin, popularity=0):
+        return {"url": url, "popularity": popularity, "content": " ".join(f"w{at}" for at in range(begin, begin + 40))}
+    winner, loser, between = "http://a.example/", "http://b.example/", "http://c.example/"
+    higher = [line(f"http://d.example/{page}", 6) for page in range(4)]
+    fetches = [line(winner, 0, 1), line(loser, 0), *higher, line(winner + "#part", 0, 1), line(between, 3)]
+    last = last_events(work, *fetches)
+    events = [event["url"] for event in map(json.loads, work.run("run", "-q", "crawl.jsonl").out.splitlines())]
+    check_equal([len(group["members"]) for group in work.json_lines("groups")], [7], "members after the merge")
+    check_equal(events.count(loser), 1, "events of the loser")
+    check_equal(last[loser]["winner_url"], winner, "as it was spelled then")
 
 
 def a_fragment_does_not_rank_a_page(work):

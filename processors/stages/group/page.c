@@ -9,6 +9,7 @@
  * its cell. What is left is a husk without any of its texts. The group drops it and its row is
  * deleted; if others redirect to it, it remains as a page that was never fetched. */
 #include "base/mem.h"
+#include "base/url.h"
 #include "group/page_actor.h"
 
 static bool leaves_out(const struct sp_group_stage *st, enum sp_canary canary)
@@ -337,13 +338,28 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+/* Whether the two URLs, either of which may be NULL, are one page's, however they are spelled. */
+static bool same_page(const char *a, const char *b)
+{
+    bool same = same_text(a, b);
+    if (same || !a || !b)
+        return same;
+    struct sp_buf x = {0}, y = {0};
+    same = sp_url_canonical(sp_view_str(a), &x) == SP_OK &&
+           sp_url_canonical(sp_view_str(b), &y) == SP_OK &&
+           sp_view_eq(sp_buf_view(&x), sp_buf_view(&y));
+    sp_buf_done(&x);
+    sp_buf_done(&y);
+    return same;
+}
+
 /* Whether the status must be published: the verdict has changed, or for a kept page its group or
  * the group's size. A loser's group is in its winner's status, so a merge publishes nothing for
  * losers. */
 static bool is_news(const struct sp_page_actor *p, const struct sp_verdict *v)
 {
     if (p->status != v->status || p->reason != v->reason || p->similarity != v->similarity ||
-        !same_text(p->winner_url, v->winner_url))
+        !same_page(p->winner_url, v->winner_url))
         return true;
     bool kept = v->status == SP_STATUS_WINNER || v->status == SP_STATUS_UNIQUE;
     return kept && (p->moved || p->group_size != v->group_size);
