@@ -36,6 +36,7 @@ struct index_world {
     uint32_t most;   /* replaced shingles */
     uint32_t kept;   /* of a signature; 0: all */
     uint32_t target; /* rows at the end of the first phase */
+    bool in_turn;    /* of texts near centres: one kind after the other */
     uint32_t rested; /* steps between two rests */
     uint32_t serial;
     uint32_t count;            /* live rows */
@@ -119,11 +120,25 @@ static struct sp_signature *templated(struct index_world *w, uint32_t *ret_kind)
     return signature_of(w, shingles, w->size);
 }
 
+/* An order in which a star grows, gets kids that its pivot does not resemble, and then children
+ * that resemble these: one of them becomes a pivot. The pivot and the few of kind 3 stay where they
+ * are. */
+static uint32_t kind_in_turn(struct index_world *w)
+{
+    /* Past 64 children, at which a star chooses among all of its members, and 32 other kids. */
+    enum { GROWN = 70, FILLED = GROWN + 45 };
+    if (w->count > w->target)
+        return rnd_below(&w->rnd, KINDS);
+    if (rnd_chance(&w->rnd, 2))
+        return 3;
+    return w->count < GROWN ? 0 : w->count == GROWN ? 1 : w->count < FILLED ? 4 : 1;
+}
+
 /* Kinds 0 and 1 are near one centre each; 2 near both; 3 and 4 near one, in a way of their own. */
 static struct sp_signature *centred(struct index_world *w, uint32_t *ret_kind)
 {
-    uint32_t shingles[SHINGLES_MAX], kind = *ret_kind = rnd_below(&w->rnd, KINDS);
-    uint32_t beside = w->size / 20, own = w->size / 11;
+    uint32_t kind = *ret_kind = w->in_turn ? kind_in_turn(w) : rnd_below(&w->rnd, KINDS);
+    uint32_t shingles[SHINGLES_MAX], beside = w->size / 20, own = w->size / (w->in_turn ? 14 : 11);
     for (uint32_t i = 0; i < w->size; i++)
         shingles[i] = shingle(6, i);
     for (uint32_t i = 0; i < beside && (kind == 1 || kind == 4); i++)
@@ -276,6 +291,14 @@ static void remove_pivots(struct index_world *w)
         }
 }
 
+/* Only pivots are left: a bond from a kid no longer connects them. */
+static void remove_kids(struct index_world *w)
+{
+    for (uint32_t i = 0; i < w->k.row_count; i++)
+        if (w->k.rows[i].live && w->count > 1 && !is_pivot(w, i))
+            remove_row(w, i);
+}
+
 /* All rows of a kind leave, or most of them. */
 static void remove_kind(struct index_world *w)
 {
@@ -319,6 +342,19 @@ static void rest(struct index_world *w)
 
 /* ---- worlds ---- */
 
+/* Only a large star moves its pivot, and in few worlds drawn at random does one. */
+static void build_in_turn(struct index_world *w, struct sp_similarity_options *o)
+{
+    static const uint32_t sizes[] = {60, 100, 150};
+    sp_similarity_options_default(o);
+    w->texts = TEXTS_CENTRES;
+    w->in_turn = true;
+    w->size = sizes[rnd_below(&w->rnd, 3)];
+    w->most = rnd_below(&w->rnd, 8);
+    w->kept = 0;
+    w->target = 200 + rnd_below(&w->rnd, 100);
+}
+
 static void build(struct index_world *w, uint64_t seed)
 {
     static const uint32_t sizes[] = {12, 40, 60, 100, 150}, targets[] = {30, 90, 150, 300},
@@ -339,6 +375,8 @@ static void build(struct index_world *w, uint64_t seed)
     w->rested = rests[rnd_below(&w->rnd, 3)];
     w->k.keeper = seed % KEEPER_COUNT;
     w->k.cells = w->k.keeper == KEEPS_EDGES && rnd_chance(&w->rnd, 30) ? CELLS_MAX : 1;
+    if (seed % 16 >= 14)
+        build_in_turn(w, &o);
     keeping_open(&w->k, &o, w->k.keeper == KEEPS_BONDS || rnd_chance(&w->rnd, 50));
 }
 
@@ -353,6 +391,11 @@ static const char *run(uint64_t seed, enum left_out left_out, uint64_t *checks)
         add_new(w);
         if (i % together == 0)
             rest(w);
+    }
+    if (w->in_turn && !w->why) {
+        rest(w);
+        remove_kids(w);
+        rest(w);
     }
     for (uint32_t i = 0; i < w->target && !w->why; i++) {
         churn(w);
