@@ -291,8 +291,9 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
 /* The slot has left its star: queues all rows that rely on it. */
 void sp_relied_end(struct sp_compare_stage *c, uint32_t slot);
 void sp_relied_free(struct sp_compare_stage *c);
-/* While loading. */
-void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content);
+/* While loading. `clean_at`: as it was when the row was added. */
+void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content,
+                   uint32_t clean_at);
 void sp_queue_put(struct sp_compare_stage *c, struct sp_recall recall);
 void sp_queue_add(struct sp_compare_stage *c, struct sp_recall recall);
 bool sp_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall);

@@ -48,11 +48,16 @@ static bool check_first_row(void *arg, struct sp_view key, struct sp_view value)
     return false;
 }
 
+/* The number of rows at which a list is cleaned; older states do not have it. */
+static uint32_t cleaned_at(struct sp_view value)
+{
+    return value.len == sizeof(uint32_t) ? (uint32_t)sp_get_big_endian(value.data, value.len) : 0;
+}
+
 static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sp_compare_stage *c = arg;
     struct sp_id content;
-    (void)value;
     if (key.len != RELIED_KEY_BYTES) {
         c->err = SP_CORRUPT;
         return false;
@@ -63,7 +68,7 @@ static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
     if (key.data[0] == 'Q')
         sp_queue_put(c, (struct sp_recall){a, home, content});
     else if (a < c->slot_count && c->slots[a].owners)
-        sp_relied_put(c, a, home, content);
+        sp_relied_put(c, a, home, content, cleaned_at(value));
     else
         c->err = SP_CORRUPT;
     return c->err == SP_OK;

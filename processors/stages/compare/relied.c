@@ -6,6 +6,10 @@
  * doubled is cleaned: deleted rows of this cell are dropped, and rows of other cells, whose state
  * is unknown, are asked to probe again. Each new row pays for O(1) of that.
  *
+ * Each note is stored with the length at which the list is cleaned next. A restart would otherwise
+ * begin with short lists, and rows that were just asked would be asked again; where restarts are
+ * frequent, there was no end to that.
+ *
  * A row that probes again is noted again wherever it touches something. Such repeats are dropped
  * and do not count. Otherwise two lists of the same rows would ask these in turn endlessly. */
 #include <stdlib.h>
@@ -45,13 +49,14 @@ static struct sp_id content_of(const struct relier *r)
 
 /* ---- unsaved writes ---- */
 
-enum { KEY_BYTES = 1 + 4 + 4 + 16 };
+enum { VALUE_BYTES = 4, KEY_BYTES = 1 + 4 + 4 + 16 };
 
-/* Appends a record to c->unsaved: whether to put or delete, and the key. */
-static void note_write(struct sp_compare_stage *c, bool put, char kind, uint32_t a, uint32_t home,
-                       struct sp_id content)
+/* Appends a record to c->unsaved: whether to put or delete, the value, and the key. */
+static void note_write(struct sp_compare_stage *c, bool put, uint32_t value, char kind, uint32_t a,
+                       uint32_t home, struct sp_id content)
 {
     sp_buf_put_u8(&c->unsaved, put);
+    sp_buf_put_big_endian(&c->unsaved, value, VALUE_BYTES);
     sp_buf_put_u8(&c->unsaved, (uint8_t)kind);
     sp_buf_put_big_endian(&c->unsaved, a, 4);
     sp_buf_put_big_endian(&c->unsaved, home, 4);
@@ -60,10 +65,11 @@ static void note_write(struct sp_compare_stage *c, bool put, char kind, uint32_t
 
 void sp_relied_flush(struct sp_compare_stage *c)
 {
-    for (size_t at = 0; at < c->unsaved.len; at += 1 + KEY_BYTES) {
-        struct sp_view key = sp_view(c->unsaved.data + at + 1, KEY_BYTES);
+    for (size_t at = 0; at < c->unsaved.len; at += 1 + VALUE_BYTES + KEY_BYTES) {
+        struct sp_view value = sp_view(c->unsaved.data + at + 1, VALUE_BYTES);
+        struct sp_view key = sp_view(c->unsaved.data + at + 1 + VALUE_BYTES, KEY_BYTES);
         if (c->unsaved.data[at])
-            sp_store_put(c->store, key, sp_view("", 1));
+            sp_store_put(c->store, key, value);
         else
             sp_store_delete(c->store, key);
     }
@@ -88,7 +94,7 @@ void sp_queue_add(struct sp_compare_stage *c, struct sp_recall recall)
     if (c->options.canary == SP_COMPARE_NO_RELIANCE)
         return;
     sp_queue_put(c, recall);
-    note_write(c, true, 'Q', recall.at, recall.home, recall.content);
+    note_write(c, true, 0, 'Q', recall.at, recall.home, recall.content);
 }
 
 bool sp_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall)
@@ -96,7 +102,7 @@ bool sp_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall)
     if (c->queue_first == c->queue_count)
         return false;
     *ret_recall = c->queue[c->queue_first++];
-    note_write(c, false, 'Q', ret_recall->at, ret_recall->home, ret_recall->content);
+    note_write(c, false, 0, 'Q', ret_recall->at, ret_recall->home, ret_recall->content);
     return true;
 }
 
@@ -138,7 +144,7 @@ static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *l
             list->items[kept++] = r;
             continue;
         }
-        note_write(c, false, 'E', slot, r.home, content_of(&r));
+        note_write(c, false, 0, 'E', slot, r.home, content_of(&r));
         if (r.home != at) {
             sp_queue_add(c, (struct sp_recall){at, r.home, content_of(&r)});
             asked++;
@@ -168,20 +174,23 @@ static struct sp_relied *list_of(const struct sp_compare_stage *c, uint32_t slot
     return list ? &c->relied[list - 1] : NULL;
 }
 
-void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content)
+void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content,
+                   uint32_t clean_at)
 {
     if (!c->slots[slot].relied)
         c->slots[slot].relied = list_new(c);
     struct sp_relied *list = list_of(c, slot);
     sp_grow(&list->items, &list->cap, list->count + 1);
     list->items[list->count++] = relier_of(home, content);
+    if (clean_at > list->clean_at)
+        list->clean_at = list->look_at = clean_at;
 }
 
 void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content)
 {
-    sp_relied_put(c, slot, home, content);
-    note_write(c, true, 'E', slot, home, content);
+    sp_relied_put(c, slot, home, content, 0);
     struct sp_relied *list = list_of(c, slot);
+    note_write(c, true, list->clean_at, 'E', slot, home, content);
     if (list->count < list->look_at)
         return;
     drop_repeats(list);
@@ -198,7 +207,7 @@ void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
         return;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier *r = &list->items[i];
-        note_write(c, false, 'E', slot, r->home, content_of(r));
+        note_write(c, false, 0, 'E', slot, r->home, content_of(r));
         sp_queue_add(c, (struct sp_recall){c->slots[slot].cell, r->home, content_of(r)});
     }
     sp_free(list->items);

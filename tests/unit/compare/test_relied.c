@@ -36,10 +36,8 @@ static void on_publish(void *arg, const struct sp_status_event *event)
     CU_FAIL("a cell publishes nothing");
 }
 
-static void begin(struct world *w)
+static void start(struct world *w)
 {
-    *w = (struct world){.db = sp_db_open_memory()};
-    CU_ASSERT_EQUAL_FATAL(sp_partition_default(CELLS, &w->map), SP_OK);
     struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
                                          .maps = {.now = &w->map},
                                          .routing = SP_ROUTING_LOSSLESS,
@@ -48,6 +46,21 @@ static void begin(struct world *w)
     struct sp_outbox outbox = {on_send, on_publish, w};
     w->compare = sp_compare_stage_new(&o, sp_db_store(w->db, 1), &outbox);
     CU_ASSERT_EQUAL_FATAL(sp_compare_stage_load(w->compare), SP_OK);
+}
+
+static void begin(struct world *w)
+{
+    *w = (struct world){.db = sp_db_open_memory()};
+    CU_ASSERT_EQUAL_FATAL(sp_partition_default(CELLS, &w->map), SP_OK);
+    start(w);
+}
+
+static void restart(struct world *w)
+{
+    CU_ASSERT_EQUAL(sp_compare_stage_flush(w->compare), SP_OK);
+    CU_ASSERT_EQUAL(sp_db_commit(w->db), SP_OK);
+    sp_compare_stage_free(w->compare);
+    start(w);
 }
 
 static void end(struct world *w)
@@ -137,6 +150,21 @@ TEST(rows_that_rely_on_two_others_do_not_probe_endlessly)
     /* A row probes once on arrival, and again each time a list doubles. */
     CU_ASSERT(probes(&w) > 2 * ROWS); /* the lists doubled */
     CU_ASSERT(probes(&w) < 12 * ROWS);
+    end(&w);
+}
+
+/* The lists keep the lengths at which they are cleaned. */
+TEST(after_a_restart_rows_that_rely_on_others_do_not_probe_again)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 1, LEFT, SHINGLES);
+    put(&w, 2, RIGHT, SHINGLES);
+    for (uint64_t page = 3; page < 3 + ROWS; page++)
+        put(&w, page, MIDDLE, length_next_door(&w));
+    restart(&w);
+    put(&w, 3 + ROWS, MIDDLE, length_next_door(&w));
+    CU_ASSERT(probes(&w) < ROWS / 4); /* only the row that came */
     end(&w);
 }
 
