@@ -4,8 +4,8 @@
 
 #include "partition/partition.h"
 
-/* Cells cut the total length at 11, 12, 13, …, so that similar pages are often in different
- * cells. */
-void cells_make(struct sp_partition_map *map, uint32_t cells, uint32_t version);
+/* Cells cut the total length at least + 1, least + 2, …, so that similar pages are often in
+ * different cells. */
+void cells_make(struct sp_partition_map *map, uint32_t cells, uint32_t version, uint32_t least);
 
 #endif

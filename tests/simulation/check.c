@@ -89,7 +89,7 @@ void sim_check(struct world *w)
         check_hanging_together(w, group, component);
     if (!groups_are_components(w)) /* statuses must then follow from the stage's own groups */
         memcpy(component, group, sizeof group);
-    oracle_statuses(w->truth, w->pages, component, &w->group, want);
+    oracle_statuses(w->truth, w->pages, component, &w->group, w->said, want);
     for (uint32_t i = 0; i < w->pages && w->result.ok; i++) {
         /* The target of a redirect that was soon replaced may be known or not. */
         bool crawled = w->truth[i].version > 0;

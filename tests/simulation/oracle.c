@@ -1,12 +1,16 @@
 /* The oracle computes the groups and statuses of a crawl from scratch, by definition. It shares
- * only F, the rank of a URL and the evaluation of a relation with the stages. */
+ * only F, the rank of a URL, the class of a popularity and the evaluation of a relation with the
+ * stages. */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "world.h"
 
 const char *sim_url(uint32_t page)
 {
     static char urls[MAX_PAGES][64];
+    if (urls[page][0])
+        return urls[page];
     /* Lengths and queries differ, so that every part of the rank counts. */
     snprintf(urls[page], sizeof urls[page], "http://site/%.*s%u%s", (int)(page % 4), "aaaa", page,
              page % 5 == 4 ? "?q" : "");
@@ -15,7 +19,10 @@ const char *sim_url(uint32_t page)
 
 struct sp_id sim_page_id(uint32_t page)
 {
-    return sp_hash128(sim_url(page), strlen(sim_url(page)));
+    static struct sp_id ids[MAX_PAGES];
+    if (sp_id_is_zero(ids[page]))
+        ids[page] = sp_hash128(sim_url(page), strlen(sim_url(page)));
+    return ids[page];
 }
 
 static uint32_t find(const uint32_t *set, uint32_t x)
@@ -79,10 +86,28 @@ void oracle_groups(const struct sp_group_id *group, const bool *there, uint32_t 
     }
 }
 
-static bool outranks(const struct truth *truth, uint32_t a, uint32_t b)
+/* What the winners of a group depend on. */
+struct crawl {
+    const struct truth *truth;
+    uint32_t pages;
+    const struct sp_group_stage_options *rules;
+    const struct published *said;
+    double *covers; /* for each two pages, as `covered`; < 0: unknown */
+};
+
+static struct sp_rank rank_of(const struct crawl *c, uint32_t page)
 {
-    struct sp_rank x = sp_rank_of(sp_view_str(sim_url(a)), truth[a].popularity);
-    struct sp_rank y = sp_rank_of(sp_view_str(sim_url(b)), truth[b].popularity);
+    const enum sp_page_status said = c->said[page].status;
+    double popularity =
+        sp_popularity_class(c->truth[page].popularity, c->rules->popularity_tolerance);
+    if (said == SP_STATUS_WINNER || said == SP_STATUS_UNIQUE)
+        popularity += c->rules->winner_margin;
+    return sp_rank_of(sp_view_str(sim_url(page)), popularity);
+}
+
+static bool outranks(const struct crawl *c, uint32_t a, uint32_t b)
+{
+    struct sp_rank x = rank_of(c, a), y = rank_of(c, b);
     if (x.popularity != y.popularity)
         return x.popularity > y.popularity;
     if (x.dynamic != y.dynamic)
@@ -93,9 +118,10 @@ static bool outranks(const struct truth *truth, uint32_t a, uint32_t b)
 }
 
 /* Whether page a may lose to page b, and how similar they are. */
-static bool covered(const struct truth *truth, uint32_t a, uint32_t b,
-                    const struct sp_group_stage_options *rules, double *ret_similarity)
+static bool compare(const struct crawl *c, uint32_t a, uint32_t b, double *ret_similarity)
 {
+    const struct sp_group_stage_options *rules = c->rules;
+    const struct truth *truth = c->truth;
     const uint32_t pages[] = {a, b};
     struct sp_winner_facts facts[2];
     if (a == b ||
@@ -114,20 +140,28 @@ static bool covered(const struct truth *truth, uint32_t a, uint32_t b,
     return holds;
 }
 
+/* The same. Each two pages are compared once: a relation takes long. */
+static bool covered(const struct crawl *c, uint32_t a, uint32_t b, double *ret_similarity)
+{
+    double *known = &c->covers[a * c->pages + b];
+    if (*known < 0 && !compare(c, a, b, known))
+        *known = 0;
+    *ret_similarity = *known;
+    return *known > 0;
+}
+
 /* The first winner that covers the page, in order of rank, or -1. */
-static int32_t winner_of(const struct truth *truth, const uint32_t *order, uint32_t count,
-                         const bool *wins, uint32_t page,
-                         const struct sp_group_stage_options *rules, double *ret_similarity)
+static int32_t winner_of(const struct crawl *c, const uint32_t *order, uint32_t count,
+                         const bool *wins, uint32_t page, double *ret_similarity)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (wins[order[i]] && covered(truth, page, order[i], rules, ret_similarity))
+        if (wins[order[i]] && covered(c, page, order[i], ret_similarity))
             return (int32_t)order[i];
     return -1;
 }
 
 /* Under a relation drops winners, the last first, if other winners cover all pages. */
-static void drop_winners(const struct truth *truth, const uint32_t *order, uint32_t count,
-                         bool *wins, const struct sp_group_stage_options *rules)
+static void drop_winners(const struct crawl *c, const uint32_t *order, uint32_t count, bool *wins)
 {
     double j;
     for (uint32_t i = count; i-- > 0;) {
@@ -135,23 +169,23 @@ static void drop_winners(const struct truth *truth, const uint32_t *order, uint3
             continue;
         wins[order[i]] = false;
         for (uint32_t k = 0; k < count; k++)
-            if (!wins[order[k]] && winner_of(truth, order, count, wins, order[k], rules, &j) < 0) {
+            if (!wins[order[k]] && winner_of(c, order, count, wins, order[k], &j) < 0) {
                 wins[order[i]] = true;
                 break;
             }
     }
 }
 
-static void cover(const struct truth *truth, const uint32_t *order, uint32_t count,
-                  const struct sp_group_stage_options *rules, bool alone,
+static void cover(const struct crawl *c, const uint32_t *order, uint32_t count, bool alone,
                   struct published *ret_said)
 {
+    const struct truth *truth = c->truth;
     bool wins[MAX_PAGES] = {false};
-    double j;
+    double j = 0;
     for (uint32_t i = 0; i < count; i++)
-        wins[order[i]] = winner_of(truth, order, i, wins, order[i], rules, &j) < 0;
-    if (rules->winner_relation)
-        drop_winners(truth, order, count, wins, rules);
+        wins[order[i]] = winner_of(c, order, i, wins, order[i], &j) < 0;
+    if (c->rules->winner_relation)
+        drop_winners(c, order, count, wins);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t p = order[i];
         struct published said = {alone ? SP_STATUS_UNIQUE : SP_STATUS_WINNER,
@@ -162,7 +196,7 @@ static void cover(const struct truth *truth, const uint32_t *order, uint32_t cou
                                  0,
                                  {0, {0, 0}}};
         if (!wins[p]) {
-            int32_t w = winner_of(truth, order, count, wins, p, rules, &j);
+            int32_t w = winner_of(c, order, count, wins, p, &j);
             bool exact =
                 sp_id_eq(truth[w].signature->content_hash, truth[p].signature->content_hash);
             said = (struct published){SP_STATUS_LOSER,
@@ -197,8 +231,12 @@ static void follow_redirect(const struct truth *truth, uint32_t page, uint32_t p
 }
 
 void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *component,
-                     const struct sp_group_stage_options *rules, struct published *ret_said)
+                     const struct sp_group_stage_options *rules, const struct published *said,
+                     struct published *ret_said)
 {
+    struct crawl crawl = {truth, pages, rules, said, sp_alloc(pages * pages * sizeof(double))};
+    for (uint32_t i = 0; i < pages * pages; i++)
+        crawl.covers[i] = -1;
     for (uint32_t c = 0; c < pages; c++) {
         uint32_t order[MAX_PAGES], count = 0, size = 0;
         for (uint32_t p = 0; p < pages; p++) {
@@ -208,13 +246,14 @@ void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *
             if (truth[p].kind != SP_PAGE_CONTENT)
                 continue;
             uint32_t at = count++;
-            for (; at > 0 && outranks(truth, p, order[at - 1]); at--)
+            for (; at > 0 && outranks(&crawl, p, order[at - 1]); at--)
                 order[at] = order[at - 1];
             order[at] = p;
         }
-        cover(truth, order, count, rules, size == 1, ret_said);
+        cover(&crawl, order, count, size == 1, ret_said);
         for (uint32_t p = 0; p < pages; p++)
             if (component[p] == c && truth[p].kind != SP_PAGE_CONTENT)
                 follow_redirect(truth, p, pages, ret_said);
     }
+    sp_free(crawl.covers);
 }

@@ -25,3 +25,14 @@ void queue_clear(struct queue *q)
     while ((m = queue_pop(q)))
         sp_message_free(m);
 }
+
+void queue_put_before(struct queue *q, struct queue *first)
+{
+    if (!first->first)
+        return;
+    first->last->next = q->first;
+    if (!q->first)
+        q->last = first->last;
+    q->first = first->first;
+    first->first = NULL;
+}

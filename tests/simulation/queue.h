@@ -12,6 +12,8 @@ struct queue {
 void queue_push(struct queue *q, struct sp_message *m);
 /* The caller owns the message; NULL: the queue is empty. */
 struct sp_message *queue_pop(struct queue *q);
+/* Puts the messages of `first`, which is empty then, before those of `q`. */
+void queue_put_before(struct queue *q, struct queue *first);
 void queue_clear(struct queue *q);
 
 #endif

@@ -1,5 +1,5 @@
-/* simulate FIRST LAST [exact|fast] [--method NAME] [--relation TEXT] [--canary NAME] [--erase]
- * [--hostile] [--trace]
+/* simulate FIRST LAST [exact|fast] [--method NAME] [--relation TEXT] [--canary NAME] [--big]
+ * [--erase] [--hostile] [--trace]
  *
  * Runs the seeds FIRST … LAST-1; runs a failing seed again and prints its trace. With a canary (one
  * rule of the protocol left out) the program fails if no seed detects it. */
@@ -60,10 +60,11 @@ static enum sp_method method_by_name(const char *name)
 
 static void refuse(const char *argument)
 {
-    fprintf(stderr,
-            "simulate: %s: not understood; usage: simulate FIRST LAST [exact|fast] "
-            "[--method NAME] [--relation TEXT] [--canary NAME] [--erase] [--hostile] [--trace]\n",
-            argument);
+    fprintf(
+        stderr,
+        "simulate: %s: not understood; usage: simulate FIRST LAST [exact|fast] "
+        "[--method NAME] [--relation TEXT] [--canary NAME] [--big] [--erase] [--hostile] [--trace]\n",
+        argument);
     exit(2);
 }
 
@@ -89,6 +90,8 @@ int main(int argc, char **argv)
             o.mode = SP_MODE_FAST;
         else if (strcmp(argv[i], "--trace") == 0)
             o.trace = true;
+        else if (strcmp(argv[i], "--big") == 0)
+            o.big = true;
         else if (strcmp(argv[i], "--erase") == 0)
             o.erases = true;
         else if (strcmp(argv[i], "--hostile") == 0)

@@ -12,6 +12,7 @@ enum {
     SETTLED_MAX = 100 * 1000, /* hostile: and the crawl has ended after so many */
     MAPS = 3,
     EVENTS_MAX = 150,
+    FETCHES_MAX = 2000, /* of a big world */
     KEPT = 16
 };
 
@@ -36,6 +37,32 @@ struct left_alone {
     int64_t version;
 };
 
+/* How the texts of a big world are drawn. */
+enum big_texts {
+    BIG_CHAIN,   /* ranges of a line, as in other worlds */
+    BIG_FAMILIES /* near copies of the texts of families, each near the next one */
+};
+
+/* What happens to all pages of a group in turn. */
+enum big_fate { FATE_NONE, FATE_ERASED, FATE_CHANGED, FATE_CHAINED, FATE_GONE };
+
+/* Of a big world (big.h). */
+struct big {
+    enum big_texts texts;
+    uint32_t families;
+    uint32_t size;   /* shingles of a page of a family */
+    uint32_t most;   /* of these, replaced */
+    uint32_t family; /* of the next text; families: any */
+    uint32_t aim;    /* of the next redirect */
+    uint32_t head;   /* of the longest chain of redirects */
+    uint32_t moving; /* a page that was sent to another group last, or `pages` */
+    enum big_fate fate;
+    struct sp_group_id doomed; /* the group */
+    uint32_t next;             /* page to be looked at */
+    uint32_t erased;           /* in a hundred events */
+    uint32_t backlog;          /* messages under way beyond which nothing more happens */
+};
+
 struct world {
     struct sim_options o;
     struct rnd rnd;
@@ -57,19 +84,26 @@ struct world {
     struct published saying[MAX_PAGES]; /* published in the open transaction */
     bool says[MAX_PAGES];
     struct truth truth[MAX_PAGES];
-    struct sp_signature *crawled[EVENTS_MAX]; /* by version - 1; NULL: no content, or unchanged */
-    uint32_t page_of[EVENTS_MAX];             /* by version - 1 */
+    struct sp_signature *crawled[FETCHES_MAX]; /* by version - 1; NULL: no content, or unchanged */
+    uint32_t page_of[FETCHES_MAX];             /* by version - 1 */
     struct left_alone alone[MAX_PAGES];
     struct sp_group_id came[MAX_PAGES]; /* the group that the page last came to */
     bool known[MAX_PAGES];
     struct queue foreign; /* hostile: what others write to the channels */
     struct sp_message *kept[KEPT];
     uint32_t pages;
+    uint32_t span; /* of the contents: where they may begin */
+    uint64_t messages_max;
+    struct big big;
     struct sim_result result;
 };
 
 /* Marks the run as failed; keeps the first reason. */
 void sim_fail(struct world *w, const char *why);
+/* Fetches the page. `draw` sets its kind, signature and target. */
+void sim_crawl(struct world *w, uint32_t page, void (*draw)(struct world *w, struct truth *t));
+/* Resets the page to never fetched; redirects to it stay. */
+void sim_erase(struct world *w, uint32_t page);
 /* The number of the page. */
 uint32_t sim_page_number(const struct world *w, struct sp_id id);
 /* alone.c: to be called with each message before its step. */

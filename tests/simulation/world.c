@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "big.h"
 #include "cells.h"
 #include "hostile.h"
 #include "message.h"
@@ -125,7 +126,7 @@ static void check_settled(struct world *w, const struct sp_message *m)
 {
     if (w->o.mode != SP_MODE_FAST || m->kind != SP_MSG_PUT || !m->put.settled)
         return;
-    for (int64_t i = 0; i < EVENTS_MAX; i++)
+    for (int64_t i = 0; i < (int64_t)w->result.events; i++)
         if (w->crawled[i] && i + 1 != m->put.content_version &&
             sp_similar(&w->group.similarity, w->crawled[i], m->put.signature, NULL))
             return;
@@ -194,6 +195,8 @@ static void commit(struct world *w, struct process *p)
     while ((m = queue_pop(&w->sent))) {
         if (w->o.hostile)
             sim_disturb(w, m);
+        else if (w->o.big)
+            sim_big_note(w, m);
         queue_push(&w->processes[destination(w, m)].in[from], m);
     }
     while ((m = queue_pop(&w->foreign)))
@@ -238,7 +241,7 @@ static bool deliver_own(struct world *w, struct process *p)
     uint32_t self = (uint32_t)(p - w->processes);
     struct sp_message *m;
     while (w->direct && w->result.ok && !p->in[self].first && !rnd_chance(&w->rnd, 5) &&
-           w->result.messages <= MESSAGES_MAX && (m = take_sent(w, self)))
+           w->result.messages <= w->messages_max && (m = take_sent(w, self)))
         if (!step(w, p, m))
             return false;
     return true;
@@ -246,21 +249,18 @@ static bool deliver_own(struct world *w, struct process *p)
 
 static void transaction(struct world *w, struct process *p)
 {
-    struct queue before[CHANNELS] = {0};
-    bool crashes = rnd_chance(&w->rnd, 3);
+    struct queue taken[CHANNELS] = {0};
+    bool crashes = rnd_chance(&w->rnd, 3), keeps = crashes || p->stale;
     uint32_t size = 1 + rnd_below(&w->rnd, w->o.batch_max);
     memset(w->says, 0, sizeof w->says);
-    if (crashes || p->stale)
-        for (uint32_t i = 0; i < CHANNELS; i++) {
-            for (struct sp_message *m = p->in[i].first; m; m = m->next)
-                queue_push(&before[i], message_copy(m));
-        }
     if (p->aside.first && !p->stale)
         take_aside(w, p);
     for (uint32_t i = 0; i < size && w->result.ok; i++) {
         struct queue *q = some_channel(w, p);
         if (!q)
             break;
+        if (keeps)
+            queue_push(&taken[q - p->in], message_copy(q->first));
         if (!step(w, p, queue_pop(q)) || !deliver_own(w, p)) {
             crashes = true;
             break;
@@ -277,14 +277,12 @@ static void transaction(struct world *w, struct process *p)
     if (!crashes) {
         commit(w, p);
         for (uint32_t i = 0; i < CHANNELS; i++)
-            queue_clear(&before[i]);
+            queue_clear(&taken[i]);
         return;
     }
     crash(w, p);
-    for (uint32_t i = 0; i < CHANNELS; i++) {
-        queue_clear(&p->in[i]);
-        p->in[i] = before[i];
-    }
+    for (uint32_t i = 0; i < CHANNELS; i++)
+        queue_put_before(&p->in[i], &taken[i]);
 }
 
 /* ---- the crawl --------------------------------------------------------------------------------
@@ -298,7 +296,7 @@ static struct sp_signature *some_signature(const struct world *w, uint32_t first
                                              : page_by_builder(w->o.method, first, words);
 }
 
-static void draw_page(struct world *w, struct truth *t, uint32_t span)
+static void draw_page(struct world *w, struct truth *t)
 {
     struct rnd *r = &w->rnd;
     uint32_t x = rnd_below(r, 100);
@@ -306,7 +304,7 @@ static void draw_page(struct world *w, struct truth *t, uint32_t span)
         uint32_t words = rnd_chance(r, 70) ? 12 : 10 + rnd_below(r, 8);
         t->kind = SP_PAGE_CONTENT;
         t->signature = rnd_chance(r, 2) ? some_signature(w, 0, 0)
-                                        : some_signature(w, rnd_below(r, span), words);
+                                        : some_signature(w, rnd_below(r, w->span), words);
     } else if (x < 90) {
         t->kind = SP_PAGE_REDIRECT;
         t->target = rnd_below(r, w->pages);
@@ -351,20 +349,19 @@ static struct sp_message *crawl_message(const struct world *w, uint32_t page)
     return m;
 }
 
-static void crawl(struct world *w, uint32_t span)
+void sim_crawl(struct world *w, uint32_t page, void (*draw)(struct world *w, struct truth *t))
 {
-    uint32_t page = rnd_below(&w->rnd, w->pages);
     struct truth *t = &w->truth[page];
     w->result.events++;
     w->known[page] = true;
     t->version = (int64_t)w->result.events;
     w->page_of[t->version - 1] = page;
     if (rnd_chance(&w->rnd, 20))
-        t->popularity = rnd_below(&w->rnd, 3);
+        t->popularity = w->o.big ? rnd_below(&w->rnd, 40) / 4.0 : rnd_below(&w->rnd, 3);
     if (t->kind == SP_PAGE_UNSEEN || rnd_chance(&w->rnd, 80)) { /* else unchanged */
         struct truth before = *t;
         t->signature = NULL;
-        draw_page(w, t, span);
+        draw(w, t);
         if (!same_page(&before, t))
             t->content_version = t->version;
         sp_signature_unref(before.signature);
@@ -382,9 +379,8 @@ static void crawl(struct world *w, uint32_t span)
 }
 
 /* Resets the page to never fetched; redirects to it stay. */
-static void erase(struct world *w)
+void sim_erase(struct world *w, uint32_t page)
 {
-    uint32_t page = rnd_below(&w->rnd, w->pages);
     struct truth *t = &w->truth[page];
     w->result.events++;
     sp_signature_unref(t->signature);
@@ -437,7 +433,7 @@ static void build(struct world *w)
         sp_method_info(w->o.method)->jaccard; /* other methods have one cell: sp_similarity_check */
     for (uint32_t i = 0; i < MAPS; i++) {
         uint32_t count = i ? or_choice(0, &w->rnd, cells, 3) : w->o.cells;
-        cells_make(&w->maps[i], routed ? count : 1, i);
+        cells_make(&w->maps[i], routed ? count : 1, i, w->o.big ? sim_big_least(w) : 10);
     }
     /* Canaries keep the worlds that find them. A third language and none share a slice. */
     if (w->o.seed % 7 == 5 && w->o.method == SP_METHOD_SHINGLES && !w->o.canary &&
@@ -452,6 +448,8 @@ static void build(struct world *w)
     sp_similarity_options_default(&w->group.similarity);
     w->group.similarity.method = w->o.method;
     w->group.similarity.threshold = thresholds[w->o.method];
+    if (w->o.big && !w->o.relation)
+        w->o.relation = sim_big_relation(w);
     if (w->o.relation)
         parse_relation(w);
     w->group.mode = w->o.mode;
@@ -463,6 +461,8 @@ static void build(struct world *w)
     w->group.large_from = w->o.seed % 16 == 15 ? 6 : w->o.seed % 2 ? 3 : 0;
     w->group.split_at_once = w->o.seed / 2 % 3; /* few are in a piece */
     w->group.only_rounds = w->o.seed % 4 == 1;
+    if (w->o.big)
+        sim_big_rules(w);
     w->group.message_bytes = w->o.seed % 3 == 0 ? 0 : 1 + w->o.seed % 3 * 300; /* a few rows */
     w->group.cache_bytes = cache;
     w->compare =
@@ -497,7 +497,7 @@ static void destroy(struct world *w)
     }
     for (uint32_t i = 0; i < w->pages; i++)
         sp_signature_unref(w->truth[i].signature);
-    for (uint32_t i = 0; i < EVENTS_MAX; i++)
+    for (uint32_t i = 0; i < FETCHES_MAX; i++)
         sp_signature_unref(w->crawled[i]);
     for (uint32_t i = 0; i < MAPS; i++)
         sp_partition_done(&w->maps[i]);
@@ -587,12 +587,28 @@ static struct process *some_process(struct world *w)
     return count ? ready[rnd_below(&w->rnd, count)] : NULL;
 }
 
+/* In a hundred steps. */
+static uint32_t haste(struct world *w)
+{
+    return w->o.big ? sim_big_haste(w) : 15;
+}
+
+static void some_event(struct world *w)
+{
+    if (w->o.big)
+        sim_big_event(w);
+    else if (w->o.erases && rnd_chance(&w->rnd, 15))
+        sim_erase(w, rnd_below(&w->rnd, w->pages));
+    else
+        sim_crawl(w, rnd_below(&w->rnd, w->pages), draw_page);
+}
+
 /* Whether the world is at its end although messages may be on their way. */
 static bool is_over(struct world *w)
 {
     if (w->o.hostile && sim_damages(w))
         return sim_is_left_alone(w); /* what was damaged may be waited for without end */
-    if (w->result.messages > (w->o.hostile ? SETTLED_MAX : MESSAGES_MAX))
+    if (w->result.messages > (w->o.hostile ? SETTLED_MAX : w->messages_max))
         sim_fail(w, "livelock");
     return false;
 }
@@ -606,7 +622,11 @@ struct sim_result sim_run(const struct sim_options *options)
     w->rnd.state = options->seed * 0x9e3779b97f4a7c15ull + 1;
     w->result.ok = true;
     w->pages = page_counts[rnd_below(&w->rnd, 4)];
-    uint32_t events = event_counts[rnd_below(&w->rnd, 3)], span = spans[rnd_below(&w->rnd, 3)];
+    uint32_t events = event_counts[rnd_below(&w->rnd, 3)];
+    w->span = spans[rnd_below(&w->rnd, 3)];
+    w->messages_max = MESSAGES_MAX;
+    if (w->o.big)
+        events = sim_big_draw(w);
     for (uint32_t i = 0; i < MAX_PAGES; i++)
         w->said[i].winner = -1;
     build(w);
@@ -618,12 +638,9 @@ struct sim_result sim_run(const struct sim_options *options)
             break;
         if (!p ? w->result.events >= events : rnd_chance(&w->rnd, 10))
             operate(w);
-        else if (w->result.events < events && (!p || rnd_chance(&w->rnd, 15))) {
-            if (w->o.erases && rnd_chance(&w->rnd, 15))
-                erase(w);
-            else
-                crawl(w, span);
-        } else
+        else if (w->result.events < events && (!p || rnd_chance(&w->rnd, haste(w))))
+            some_event(w);
+        else
             transaction(w, p);
         if (is_over(w))
             break;

@@ -7,7 +7,7 @@
 #include "group/group.h"
 #include "rnd.h"
 
-enum { MAX_PAGES = 32, MAX_PARTITIONS = 7 };
+enum { MAX_PAGES = 512, MAX_PARTITIONS = 7 };
 
 /* What the crawler last saw of a page: the oracle's only input. */
 struct truth {
@@ -41,6 +41,7 @@ struct sim_options {
     uint32_t tier2;
     uint32_t cells;     /* of the first map */
     uint32_t batch_max; /* messages a transaction */
+    bool big;           /* up to MAX_PAGES pages (big.h) */
     bool erases;        /* one event in seven erases a page */
     bool hostile;       /* others write to the channels (hostile.h); the result is not checked */
     bool trace;
@@ -70,10 +71,12 @@ void oracle_groups(const struct sp_group_id *group, const bool *there, uint32_t 
 
 /* From scratch: for each page the smallest number in its component (a page that was never crawled
  * is alone, unless one redirects to it); then, given the components, the status that must be
- * published for each page. */
+ * published for each page. With winner.margin it depends on the winners of before: then what was
+ * said must follow from itself. */
 void oracle_components(const struct truth *truth, uint32_t pages,
                        const struct sp_similarity_options *similarity, uint32_t *ret_component);
 void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *component,
-                     const struct sp_group_stage_options *rules, struct published *ret_said);
+                     const struct sp_group_stage_options *rules, const struct published *said,
+                     struct published *ret_said);
 
 #endif
