@@ -55,12 +55,8 @@ static enum sp_err on_emptied(void *arg, int32_t partition, struct sp_fault *fau
     const char *topic = w->topics[w->options->stage.input];
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_t *p = rd_kafka_topic_partition_list_add(list, topic, partition);
-    rd_kafka_resp_err_t code = rd_kafka_committed(w->consumer, list, sp_worker_timeout_ms(w));
-    code = code == RD_KAFKA_RESP_ERR_NO_ERROR ? p->err : code;
-    enum sp_err err = SP_OK;
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-        err = sp_fault_set(fault, SP_BUSY, "committed offsets: %s", rd_kafka_err2str(code));
-    else if (p->offset >= 0)
+    enum sp_err err = sp_kafka_committed(w->consumer, list, sp_worker_timeout_ms(w), fault);
+    if (err == SP_OK && p->offset >= 0)
         err = sp_fault_set(fault, SP_INVALID,
                            "%s [%d]: " NO_CHANGELOG ". The local state is kept, but nothing can be "
                            "added to it: create topics with another topics.prefix, and publish the "
@@ -121,24 +117,24 @@ enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition)
 /* Where the group has committed, in one request for all partitions. */
 struct committed {
     rd_kafka_topic_partition_list_t *list; /* in the order of the assignment */
-    rd_kafka_resp_err_t code;
+    enum sp_err err;                       /* else they are not known, and the fault says why */
+    struct sp_fault fault;
 };
 
 static struct committed ask_committed(struct sp_worker *w,
                                       const rd_kafka_topic_partition_list_t *list)
 {
-    struct committed c = {rd_kafka_topic_partition_list_copy(list), RD_KAFKA_RESP_ERR_NO_ERROR};
+    struct committed c = {rd_kafka_topic_partition_list_copy(list), SP_OK, {""}};
     if (list->cnt)
-        c.code = rd_kafka_committed(w->consumer, c.list, sp_worker_timeout_ms(w));
+        c.err = sp_kafka_committed(w->consumer, c.list, sp_worker_timeout_ms(w), &c.fault);
     return c;
 }
 
-static enum sp_err note_unknown(struct sp_worker *w, rd_kafka_resp_err_t code)
+static enum sp_err note_unknown(struct sp_worker *w, const struct committed *c)
 {
-    return code == RD_KAFKA_RESP_ERR_NO_ERROR
-               ? SP_OK
-               : sp_failure_note_kafka(&w->failure, w->producer, code, "committed offsets",
-                                       rd_kafka_err2str(code));
+    return c->err == SP_OK ? SP_OK
+                           : sp_failure_note(&w->failure, c->err,
+                                             w->topics[w->options->stage.input], c->fault.text);
 }
 
 /* Counts offsets of the input as lost. Until something is committed, each assignment finds the same
@@ -178,7 +174,7 @@ static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t,
 {
     const rd_kafka_topic_partition_t *p = rd_kafka_topic_partition_list_find(
         c->list, w->topics[w->options->stage.input], t->partition);
-    enum sp_err err = note_unknown(w, c->code != RD_KAFKA_RESP_ERR_NO_ERROR ? c->code : p->err);
+    enum sp_err err = note_unknown(w, c);
     if (err == SP_OK && p->offset >= 0)
         return note_lost(w, t, NO_CHANGELOG);
     if (err == SP_OK && low > 0)
@@ -228,10 +224,10 @@ static void say_forgotten(struct sp_worker *w, const rd_kafka_topic_partition_t 
  * only repeat it. An operator who has reset them expects something else. */
 static void say_reset(struct sp_worker *w, const struct committed *c)
 {
-    for (int i = 0; i < c->list->cnt && c->code == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
+    for (int i = 0; i < c->list->cnt && c->err == SP_OK; i++) {
         const rd_kafka_topic_partition_t *p = &c->list->elems[i];
         const struct sp_task *t = w->tasks[p->partition];
-        if (p->err != RD_KAFKA_RESP_ERR_NO_ERROR || t->input_next < 0 || p->offset == t->input_next)
+        if (t->input_next < 0 || p->offset == t->input_next)
             continue;
         if (p->offset < 0) {
             say_forgotten(w, p, t->input_next);
@@ -302,11 +298,9 @@ static void say_moved(struct sp_worker *w, const rd_kafka_topic_partition_t *p)
 static void begin_passing(struct sp_worker *w, rd_kafka_topic_partition_list_t *list,
                           const struct committed *c)
 {
-    note_unknown(w, c->code);
+    note_unknown(w, c);
     for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++) {
         const rd_kafka_topic_partition_t *p = &c->list->elems[i];
-        if (note_unknown(w, p->err) != SP_OK)
-            break;
         say_moved(w, p);
         list->elems[i].offset = passing_offset(w, p->partition, p->offset);
     }

@@ -478,13 +478,3 @@ enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *
         rd_kafka_topic_destroy(t);
     return err;
 }
-
-enum sp_err sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
-                               int timeout_ms, struct sp_fault *fault)
-{
-    rd_kafka_resp_err_t code = rd_kafka_committed(handle, list, timeout_ms);
-    return code == RD_KAFKA_RESP_ERR_NO_ERROR
-               ? SP_OK
-               : sp_fault_set(fault, SP_BUSY, "offsets of a consumer group: %s",
-                              rd_kafka_err2str(code));
-}

@@ -101,6 +101,11 @@ bool sp_kafka_is_forbidden(rd_kafka_resp_err_t code);
     "the broker's ACLs refuse this to our user: grant it (docs/OPERATIONS.md, TLS and SASL, has "  \
     "the rights), and start again"
 
+/* Sets the fault to what a broker replied about `what`. SP_INVALID, and what to do, if that is
+ * forbidden; otherwise SP_BUSY. */
+enum sp_err sp_kafka_replied(struct sp_fault *fault, const char *what, rd_kafka_resp_err_t code,
+                             const char *text);
+
 /* What to look at where brokers are reached and do not take messages: librdkafka retries and does
  * not tell why. */
 #define SP_KAFKA_UNDELIVERED                                                                       \
@@ -113,14 +118,16 @@ enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *
 
 /* Where the consumer group of the handle has committed; the handle need not be a member
  * (SP_KAFKA_WATCHER with a name). Sets the offsets of the list, RD_KAFKA_OFFSET_INVALID where there
- * is none. SP_BUSY: no reply in time. Not rd_kafka_ListConsumerGroupOffsets, which could ask for
- * any group by one handle: in librdkafka (also 2.10) a request that times out while the coordinator
- * is away is freed twice when the coordinator comes back, and ends the process. */
+ * is none. SP_BUSY: no reply in time, or none for one of the partitions; SP_INVALID:
+ * sp_kafka_is_forbidden. Not rd_kafka_ListConsumerGroupOffsets, which could ask for any group by
+ * one handle: in librdkafka (also 2.10) a request that times out while the coordinator is away is
+ * freed twice when the coordinator comes back, and ends the process. */
 enum sp_err sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
                                int timeout_ms, struct sp_fault *fault);
 
 /* The ends of all partitions, in one request to each broker: those that the handle's isolation
- * level permits to read. Array of `partitions`. SP_BUSY: the broker does not reply, or refuses. */
+ * level permits to read. Array of `partitions`. SP_BUSY: the broker does not reply, or not with
+ * these; SP_INVALID: sp_kafka_is_forbidden. */
 enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
                           int64_t *ret_ends, int timeout_ms, struct sp_fault *fault);
 

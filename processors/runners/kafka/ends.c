@@ -1,8 +1,16 @@
-/* Where the partitions of a topic end; see client.h. */
+/* Where the partitions of a topic end, and where a consumer group is in them; see client.h. */
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "kafka/client.h"
+
+enum sp_err sp_kafka_replied(struct sp_fault *fault, const char *what, rd_kafka_resp_err_t code,
+                             const char *text)
+{
+    return sp_kafka_is_forbidden(code)
+               ? sp_fault_set(fault, SP_INVALID, "%s: %s: %s", what, text, SP_KAFKA_FORBIDDEN)
+               : sp_fault_set(fault, SP_BUSY, "%s: %s", what, text);
+}
 
 /* False: to be asked again, because a leader is not known or has just changed. */
 static bool is_final(rd_kafka_resp_err_t code)
@@ -42,5 +50,16 @@ enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partiti
     rd_kafka_topic_partition_list_destroy(list);
     return code == RD_KAFKA_RESP_ERR_NO_ERROR
                ? SP_OK
-               : sp_fault_set(fault, SP_BUSY, "%s: %s", topic, rd_kafka_err2str(code));
+               : sp_kafka_replied(fault, topic, code, rd_kafka_err2str(code));
+}
+
+enum sp_err sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                               int timeout_ms, struct sp_fault *fault)
+{
+    rd_kafka_resp_err_t code = rd_kafka_committed(handle, list, timeout_ms);
+    for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        code = list->elems[i].err;
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR
+               ? SP_OK
+               : sp_kafka_replied(fault, "committed offsets", code, rd_kafka_err2str(code));
 }

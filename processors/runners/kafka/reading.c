@@ -102,7 +102,7 @@ enum sp_err sp_reading_take(struct reading *r, const rd_kafka_message_t *m, bool
     *ret_new = false;
     bool good = true;
     if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF)
-        return sp_fault_set(fault, SP_BUSY, "%s: %s", r->topic, rd_kafka_message_errstr(m));
+        return sp_kafka_replied(fault, r->topic, m->err, rd_kafka_message_errstr(m));
     if (m->partition < r->partitions)
         good = m->err == RD_KAFKA_RESP_ERR_NO_ERROR ? see(r, m, ret_new) : pass(r, m);
     *ret_remade = !good;

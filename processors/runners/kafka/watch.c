@@ -248,7 +248,7 @@ static enum sp_err has_passed(struct watch *w, struct tier *t, bool *ret_passed)
     w->unanswered = err == SP_OK ? 0 : w->unanswered + 1;
     if (err == SP_OK && t->stands && !*ret_passed)
         return check_mark(w, t);
-    return w->unanswered > UNANSWERED_MOST ? err : SP_OK;
+    return err == SP_INVALID || w->unanswered > UNANSWERED_MOST ? err : SP_OK;
 }
 
 /* Moves the mark of tier1 from the end of its log to after its last message, by reading the last

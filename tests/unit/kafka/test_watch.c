@@ -387,6 +387,26 @@ TEST(offsets_of_a_group_can_be_asked_for_again_after_its_coordinator_was_away)
     world_destroy();
 }
 
+TEST(offsets_of_a_group_that_may_not_be_read_are_not_asked_for_again)
+{
+    enum { FETCH_OFFSETS = 9 };
+    world_create(true);
+    world_commit_offset("t.group", "t.tier1", 7);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, "t.tier1", 0);
+    rd_kafka_t *handle = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        sp_kafka_open(&world.options.kafka, SP_KAFKA_WATCHER, "group", NULL, NULL, &handle, &fault),
+        SP_OK);
+    world_inject(FETCH_OFFSETS, 1, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED);
+    CU_ASSERT_EQUAL(sp_kafka_committed(handle, list, PATIENCE_MS, &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, SP_KAFKA_FORBIDDEN));
+    CU_ASSERT_EQUAL(sp_kafka_committed(handle, list, PATIENCE_MS, &fault), SP_OK);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_destroy(handle);
+    world_destroy();
+}
+
 TEST(a_quiet_crawl_is_looked_at_once_in_an_interval)
 {
     world_create(true);
