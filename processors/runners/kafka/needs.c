@@ -2,12 +2,8 @@
  * if one is missing or has a wrong number of partitions. policy.c checks their settings. */
 #include <stdio.h>
 
+#include "kafka/asking.h"
 #include "kafka/internal.h"
-
-/* A broker that has just started replies before it has heard of all topics. Without these questions
- * a stage that starts again because of that would end. At the first start a topic that is missing
- * is a mistake of the operator, who should see it at once. */
-enum { AGAIN_MOST = 30, AGAIN_MS = 1000 };
 
 static bool is_wanted(const struct sp_worker *w, enum sp_topic topic)
 {
@@ -58,46 +54,32 @@ static void note_changelog(struct sp_worker *w)
     sp_failure_note(&w->failure, SP_INVALID, w->topics[stage->changelog], text);
 }
 
-/* `again`: questions that this round has repeated, for all topics. */
-static enum sp_err count_partitions(struct sp_worker *w, enum sp_topic topic, int *again)
+static bool goes_on(void *arg)
 {
-    bool *found = &w->earlier->found[topic];
+    struct sp_worker *w = arg;
     sp_worker_alive(w);
-    enum sp_err err = sp_kafka_partitions(w->watcher, w->topics[topic], &w->partitions[topic]);
-    while (err == SP_NOT_FOUND && *found && *again < AGAIN_MOST && !*w->stop) {
-        if ((*again)++ == 0)
-            sp_worker_say(w, "warning",
-                          "%s: the broker does not know this topic any more; the stage asks again "
-                          "for %d s",
-                          w->topics[topic], AGAIN_MOST * AGAIN_MS / 1000);
-        sp_worker_pause(w, AGAIN_MS);
-        sp_worker_alive(w);
-        err = sp_kafka_partitions(w->watcher, w->topics[topic], &w->partitions[topic]);
-    }
-    *found |= err == SP_OK;
-    return err;
+    return !*w->stop;
+}
+
+static void say(void *arg, const char *level, const char *text)
+{
+    sp_worker_say(arg, level, "%s", text);
 }
 
 enum sp_err sp_needs_look(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
     struct sp_fault fault;
-    int again = 0;
+    struct sp_asking asking = {
+        .found = w->earlier->found, .goes_on = goes_on, .say = say, .arg = w};
     for (int topic = 0; topic < SP_TOPICS && w->failure.err == SP_OK; topic++) {
         sp_topic_name(&w->options->kafka, (enum sp_topic)topic, w->topics[topic]);
         if (!is_wanted(w, (enum sp_topic)topic))
             continue;
-        enum sp_err err = count_partitions(w, (enum sp_topic)topic, &again);
-        if (err == SP_NOT_FOUND && *w->stop)
-            sp_failure_note(&w->failure, SP_BUSY, w->topics[topic], "the stage was stopped");
-        else if (err == SP_NOT_FOUND)
-            sp_failure_note(&w->failure, SP_INVALID, w->topics[topic],
-                            "there is no such topic; `samepage topics create` creates it");
-        else if (err == SP_INVALID)
-            sp_failure_note(&w->failure, err, w->topics[topic], SP_KAFKA_FORBIDDEN);
-        else if (err != SP_OK)
-            sp_failure_note(&w->failure, sp_kafka_no_reply(w->watcher, &fault), w->topics[topic],
-                            fault.text);
+        enum sp_err err = sp_asking_partitions(&asking, w->watcher, (enum sp_topic)topic,
+                                               w->topics[topic], &w->partitions[topic], &fault);
+        if (err != SP_OK)
+            sp_failure_note(&w->failure, err, w->topics[topic], fault.text);
         else
             check_partitions(w, (enum sp_topic)topic);
     }

@@ -25,6 +25,11 @@ void sp_reading_close(struct reading *r)
     *r = (struct reading){0};
 }
 
+void sp_reading_rewind(struct reading *r)
+{
+    memset(r->next, 0, (size_t)r->partitions * sizeof *r->next);
+}
+
 /* A topic that was deleted and recreated ends before what was read of it. Its first messages would
  * never be read, and the others only where it has grown longer. */
 enum sp_err sp_reading_check(const char *topic, const int64_t *read, const int64_t *ends,

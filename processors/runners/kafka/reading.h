@@ -20,6 +20,8 @@ struct reading {
 /* Allocates the arrays of so many partitions. `each`: every message is read. */
 void sp_reading_open(struct reading *r, enum sp_topic id, int32_t partitions, bool each);
 void sp_reading_close(struct reading *r);
+/* All partitions are read from their beginning. */
+void sp_reading_rewind(struct reading *r);
 
 /* SP_BUSY: a partition ends before what was `read` of it: the topic was deleted and recreated. */
 enum sp_err sp_reading_check(const char *topic, const int64_t *read, const int64_t *ends,

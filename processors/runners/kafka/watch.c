@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/url.h"
 #include "codec/codec.h"
+#include "kafka/asking.h"
 #include "kafka/copies.h"
 #include "kafka/reading.h"
 
@@ -45,6 +46,8 @@ struct watch {
     struct reading tail; /* of tier1, up to the mark */
     bool tail_is_read;
     struct tier tiers[2];
+    struct sp_asking asking; /* of this round */
+    bool found[SP_TOPICS];   /* the topic was there when a round began */
     uint32_t unanswered;     /* questions to the tiers' groups, since the last answer */
     bool remade;             /* topics were recreated, and nothing was judged by them since */
     int64_t *was[SP_TOPICS]; /* how far the last round had read them */
@@ -272,9 +275,9 @@ static enum sp_err read_tail(struct watch *w)
 }
 
 /* How far the groups must have committed. For tier1: the end of the log, or less (read_tail). For
- * tier2: the end of the log less the control records
- * after the last message. At most two are allowed for, because a waiting message and its control
- * record take three. If more than two producers end there, looks wait for the next message. */
+ * tier2: the end of the log less the control records after the last message. At most two are
+ * allowed for, because a waiting message and its control record take three. If more than two
+ * producers end there, looks wait for the next message. */
 static enum sp_err mark(struct watch *w)
 {
     enum { CONTROL_MOST = 2 };
@@ -325,20 +328,30 @@ static enum sp_err lap(struct watch *w)
 
 /* ---- start and stop ---- */
 
+static bool goes_on(void *arg)
+{
+    const struct watch *w = arg;
+    METRIC(w, last_poll_ms, sp_clock_ms());
+    return !ends(w);
+}
+
+static void pause_for(void *arg, uint32_t milliseconds)
+{
+    for (uint32_t ms = 0; ms < milliseconds && goes_on(arg); ms += SLICE_MS)
+        usleep(1000 * SLICE_MS);
+}
+
+static void say_text(void *arg, const char *level, const char *text)
+{
+    say(arg, level, "%s", text);
+}
+
 static enum sp_err count_partitions(struct watch *w, enum sp_topic topic, char *name,
                                     int32_t *ret_count)
 {
-    struct sp_fault why;
     sp_topic_name(&w->options->kafka, topic, name);
-    enum sp_err err = sp_kafka_partitions(w->reader, name, ret_count);
-    if (err == SP_NOT_FOUND)
-        return sp_fault_set(w->fault, SP_INVALID,
-                            "there is no topic %s; `samepage topics create` creates it", name);
-    if (err == SP_INVALID)
-        return sp_fault_set(w->fault, err, "%s: %s", name, SP_KAFKA_FORBIDDEN);
-    return err == SP_OK ? SP_OK
-                        : sp_fault_set(w->fault, sp_kafka_no_reply(w->reader, &why), "%s: %s", name,
-                                       why.text);
+    enum sp_err err = sp_asking_partitions(&w->asking, w->reader, topic, name, ret_count, w->fault);
+    return err == SP_OK ? SP_OK : sp_fault_set(w->fault, err, "%s: %s", name, w->fault->text);
 }
 
 static enum sp_err open_reading(struct watch *w, struct reading *r, enum sp_topic topic)
@@ -352,11 +365,6 @@ static enum sp_err open_reading(struct watch *w, struct reading *r, enum sp_topi
     if (err == SP_OK && w->was_partitions[topic] == r->partitions)
         check(w, r->topic, w->was[topic], r->next, r->partitions);
     return err;
-}
-
-static void begin_at_the_beginning(struct reading *r)
-{
-    memset(r->next, 0, (size_t)r->partitions * sizeof *r->next);
 }
 
 static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topic,
@@ -379,6 +387,7 @@ static enum sp_err open_all(struct watch *w)
     audit.arg = w;
     w->shadow = sp_shadow_new(&audit);
     w->unanswered = 0;
+    w->asking.count = 0;
     enum sp_err err =
         sp_kafka_open(&w->options->kafka, SP_KAFKA_READER, NULL, NULL, NULL, &w->reader, w->fault);
     if (err == SP_OK)
@@ -397,8 +406,8 @@ static enum sp_err open_all(struct watch *w)
     if (err == SP_OK)
         err = open_tier(w, &w->tiers[1], SP_TOPIC_TIER2, "compare");
     if (err == SP_OK && w->remade) {
-        begin_at_the_beginning(&w->statuses);
-        begin_at_the_beginning(&w->fetches);
+        sp_reading_rewind(&w->statuses);
+        sp_reading_rewind(&w->fetches);
     }
     if (err == SP_OK)
         err = sp_copies_open(&w->copies, &w->options->kafka, w->fault);
@@ -447,14 +456,6 @@ static void close_all(struct watch *w)
     close_reading(w, &w->tail);
 }
 
-static void pause_for(struct watch *w, uint32_t milliseconds)
-{
-    for (uint32_t ms = 0; ms < milliseconds && !ends(w); ms += SLICE_MS) {
-        usleep(1000 * SLICE_MS);
-        METRIC(w, last_poll_ms, sp_clock_ms());
-    }
-}
-
 static enum sp_err round_of_laps(struct watch *w)
 {
     enum sp_err err = open_all(w);
@@ -476,10 +477,11 @@ enum sp_err sp_watch_run(const struct sp_watch_options *options, const volatile 
                          struct sp_fault *fault)
 {
     struct watch w = {.options = options, .stop = stop, .fault = fault};
+    w.asking = (struct sp_asking){w.found, 0, goes_on, say_text, &w};
     enum sp_err err = SP_OK;
     while (!ends(&w) && err != SP_INVALID) {
         err = round_of_laps(&w);
-        if (err == SP_OK || err == SP_INVALID)
+        if (err == SP_OK || err == SP_INVALID || ends(&w))
             break;
         say(&w, "warning", "%s; begins again", fault->text);
         __atomic_add_fetch(&options->metrics->errors, 1, __ATOMIC_RELAXED);

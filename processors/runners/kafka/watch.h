@@ -35,8 +35,8 @@ struct sp_watch_options {
 };
 
 /* Runs until *stop is set. Errors of the broker are logged, and it begins again with nothing
- * watched; what was counted stays. SP_INVALID: a setting is wrong, a topic is missing, or the
- * broker's ACLs refuse something. */
+ * watched; what was counted stays. SP_INVALID: a setting is wrong, a topic is missing (asking.h),
+ * or the broker's ACLs refuse something. */
 enum sp_err sp_watch_run(const struct sp_watch_options *options, const volatile sig_atomic_t *stop,
                          struct sp_fault *fault);
 

@@ -305,6 +305,73 @@ TEST(topics_that_were_made_again_are_read_from_their_beginning)
     CU_ASSERT_PTR_NOT_NULL(strstr(warned, "so it was deleted and recreated"));
 }
 
+/* ---- topics that a broker does not know ---- */
+
+static uint64_t unknown;     /* times that this was said */
+static uint64_t waited_ms;   /* by the monitor */
+static sig_atomic_t hurries; /* its pauses take no time */
+
+int __real_usleep(useconds_t microseconds);
+int __wrap_usleep(useconds_t microseconds);
+
+int __wrap_usleep(useconds_t microseconds)
+{
+    bool free = hurries && pthread_equal(pthread_self(), thread);
+    if (free)
+        waited_ms += microseconds / 1000;
+    return __real_usleep(free ? 0 : microseconds);
+}
+
+static void count_unknown(const char *level, const char *text)
+{
+    (void)level;
+    if (strstr(text, "begins again"))
+        hurries = !__atomic_load_n(&later, __ATOMIC_RELAXED);
+    if (strstr(text, "t.audit: the broker does not know this topic any more"))
+        __atomic_add_fetch(&unknown, 1, __ATOMIC_RELAXED);
+}
+
+/* The monitor begins again, because of another topic, while `t.audit` is unknown. */
+static void forget_topic(void)
+{
+    unknown = waited_ms = 0;
+    hurries = 0;
+    world_create(true);
+    tell("https://a.example/", 1, NULL);
+    __atomic_store_n(&later, 1000, __ATOMIC_RELAXED);
+    start_with(count_unknown);
+    rd_kafka_mock_topic_set_error(world.cluster, "t.audit",
+                                  RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+    __atomic_store_n(&later, 0, __ATOMIC_RELAXED);
+}
+
+/* A broker that has just started may not have heard of it yet. */
+TEST(a_topic_that_comes_back_is_waited_for)
+{
+    forget_topic();
+    CU_ASSERT(world_wait_for(&unknown, 1));
+    rd_kafka_mock_topic_set_error(world.cluster, "t.audit", RD_KAFKA_RESP_ERR_NO_ERROR);
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    hurries = 0;
+    CU_ASSERT_EQUAL(end(), SP_OK);
+    CU_ASSERT_EQUAL(unknown, 1);
+}
+
+TEST(a_topic_that_is_gone_is_waited_for_half_a_minute)
+{
+    enum { RESTART_MS = 500, ASKED_MS = 30000 };
+    forget_topic();
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(result, SP_INVALID);
+    CU_ASSERT_STRING_EQUAL(fault.text, "t.audit: there is no such topic; `samepage topics create` "
+                                       "creates it");
+    CU_ASSERT_EQUAL(waited_ms, RESTART_MS + ASKED_MS);
+    CU_ASSERT_EQUAL(unknown, 1);
+    world_destroy();
+}
+
+/* ---- topics that are recreated, and are longer than before ---- */
+
 /* The messages of a topic that was recreated have other times. */
 static int64_t delay_ms;
 
