@@ -100,7 +100,7 @@ enum samepage_result {
     SAMEPAGE_EVENT = 1,    /* next: *out is an event */
     SAMEPAGE_REMADE = 2,   /* next: the topic was deleted and recreated; call next again */
     SAMEPAGE_NONE = 0,     /* next: time-out, or a page was erased; commit: done */
-    SAMEPAGE_RETRY = -1,   /* next: a temporary error, call again; commit: nothing is committed */
+    SAMEPAGE_RETRY = -1,   /* next: a temporary error, call again; commit: see there */
     SAMEPAGE_BAD = -2,     /* a record that is not a status event was skipped: call again */
     SAMEPAGE_INVALID = -3, /* commit: the client has no group */
     SAMEPAGE_FATAL = -10   /* a permanent error: close this client */
@@ -142,11 +142,12 @@ SAMEPAGE_API int samepage_status_next(struct samepage_status_client *client, int
 SAMEPAGE_API const char *samepage_status_erased(const struct samepage_status_client *client);
 
 /* Commits the offsets of all events returned so far to the consumer group: after a close or a
- * crash, the next reader of a partition starts after them. Waits for the broker. Returns
- * SAMEPAGE_NONE (done, or nothing to commit), SAMEPAGE_RETRY (nothing was committed, for example
- * because the partition was assigned to another member; the events may be delivered again, to
- * either; a second call has nothing to commit until there are new events), SAMEPAGE_INVALID or
- * SAMEPAGE_FATAL; `error` is as above. */
+ * crash, the next reader of a partition starts after them. Waits for the broker, at most ten
+ * seconds. Returns SAMEPAGE_NONE (done, or nothing to commit), SAMEPAGE_RETRY (nothing was
+ * committed, for example because the partition was assigned to another member; or the broker has
+ * not replied in time, and may still commit; in both cases the events may be delivered again, to
+ * this or another member, and a second call has nothing to commit until there are new events),
+ * SAMEPAGE_INVALID or SAMEPAGE_FATAL; `error` is as above. */
 SAMEPAGE_API int samepage_status_commit(struct samepage_status_client *client, char *error,
                                         size_t size);
 
@@ -164,7 +165,9 @@ SAMEPAGE_API const char *samepage_reason_name(enum samepage_reason reason);
  * SAMEPAGE_RULE_NONE and any other number. */
 SAMEPAGE_API const char *samepage_rule_name(enum samepage_rule rule);
 
-/* Leaves the consumer group and frees the client, without a commit. NULL is allowed. */
+/* Leaves the consumer group and frees the client, without a commit. Waits for the broker, at most
+ * ten seconds: if it does not reply, it will take this member for crashed, and librdkafka's threads
+ * end when their requests have timed out (socket.timeout.ms). NULL is allowed. */
 SAMEPAGE_API void samepage_status_close(struct samepage_status_client *client);
 
 #ifdef __cplusplus

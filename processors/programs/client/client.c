@@ -5,15 +5,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "client/consumer.h"
 #include "client/decode.h"
 #include "client/ends.h"
 #include "client/seen.h"
 
-enum { METADATA_MS = 10000, SEEK_MS = 10000, MESSAGE_BYTES = 512 };
+enum {
+    METADATA_MS = 10000,
+    SEEK_MS = 10000,
+    COMMIT_MS = 10000,
+    CLOSE_MS = 10000,
+    MESSAGE_BYTES = 512
+};
 
 struct samepage_status_client {
     rd_kafka_t *consumer;
@@ -174,43 +180,6 @@ static bool starts_at_end(const rd_kafka_conf_t *conf)
            strcmp(value, "end") == 0;
 }
 
-/* A topic that was just created may have no leader that is known to clients. */
-static rd_kafka_resp_err_t find_end(rd_kafka_t *consumer, const char *topic, int32_t partition,
-                                    int64_t *ret_end)
-{
-    enum { PAUSE_US = 100000, TRIES = 50 };
-    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
-    for (int i = 0; i < TRIES; i++) {
-        int64_t oldest = 0;
-        code = rd_kafka_query_watermark_offsets(consumer, topic, partition, &oldest, ret_end,
-                                                METADATA_MS);
-        if (code != RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION &&
-            code != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE &&
-            code != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
-            break;
-        usleep(PAUSE_US);
-    }
-    return code;
-}
-
-/* Assigns all partitions to a reader without a group, from auto.offset.reset on, as librdkafka does
- * for groups. The end is queried now, so that events after this call are new to the caller as well.
- */
-static rd_kafka_resp_err_t assign_all(rd_kafka_t *consumer, rd_kafka_topic_partition_list_t *list,
-                                      const char *topic, int32_t partitions, bool end)
-{
-    for (int32_t p = 0; p < partitions; p++) {
-        int64_t first = RD_KAFKA_OFFSET_BEGINNING;
-        if (end) {
-            rd_kafka_resp_err_t code = find_end(consumer, topic, p, &first);
-            if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-                return code;
-        }
-        rd_kafka_topic_partition_list_add(list, topic, p)->offset = first;
-    }
-    return rd_kafka_assign(consumer, list);
-}
-
 static bool start(struct samepage_status_client *c, const char *topic, int32_t partitions,
                   char *error, size_t size)
 {
@@ -220,7 +189,7 @@ static bool start(struct samepage_status_client *c, const char *topic, int32_t p
         rd_kafka_topic_partition_list_add(list, topic, RD_KAFKA_PARTITION_UA);
         code = rd_kafka_subscribe(c->consumer, list);
     } else {
-        code = assign_all(c->consumer, list, topic, partitions, c->from_end);
+        code = sp_consumer_assign_all(c->consumer, list, topic, partitions, c->from_end);
     }
     rd_kafka_topic_partition_list_destroy(list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -290,10 +259,8 @@ void samepage_status_close(struct samepage_status_client *client)
         return;
     if (client->held)
         rd_kafka_message_destroy(client->held);
-    if (client->consumer) {
-        rd_kafka_consumer_close(client->consumer);
-        rd_kafka_destroy(client->consumer);
-    }
+    if (client->consumer)
+        sp_consumer_close(client->consumer);
     rd_kafka_topic_partition_list_destroy(client->returned);
     sp_seen_done(&client->seen);
     sp_buf_done(&client->text);
@@ -454,7 +421,7 @@ int samepage_status_commit(struct samepage_status_client *client, char *error, s
     }
     if (client->returned->cnt == 0)
         return SAMEPAGE_NONE;
-    rd_kafka_resp_err_t code = rd_kafka_commit(client->consumer, client->returned, 0);
+    rd_kafka_resp_err_t code = sp_consumer_commit(client->consumer, client->returned);
     for (int i = 0; i < client->returned->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
         sp_seen_committed(&client->seen, client->returned->elems[i].partition,
                           client->returned->elems[i].offset);
@@ -464,7 +431,11 @@ int samepage_status_commit(struct samepage_status_client *client, char *error, s
     client->returned = rd_kafka_topic_partition_list_new(4);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
         return SAMEPAGE_NONE;
-    say(error, size, "%s", rd_kafka_err2str(code));
+    if (code == RD_KAFKA_RESP_ERR__TIMED_OUT)
+        say(error, size, "no broker has replied within %d seconds; events may be delivered again",
+            SP_CONSUMER_COMMIT_MS / 1000);
+    else
+        say(error, size, "%s", rd_kafka_err2str(code));
     return rd_kafka_fatal_error(client->consumer, NULL, 0) ? SAMEPAGE_FATAL : SAMEPAGE_RETRY;
 }
 

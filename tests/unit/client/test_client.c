@@ -355,6 +355,64 @@ TEST(a_member_of_a_group_goes_on_behind_what_it_committed)
     end(&b);
 }
 
+static int waited_ms;  /* for a reply, at most */
+static bool is_silent; /* the broker: replies are not waited for */
+
+rd_kafka_event_t *__real_rd_kafka_queue_poll(rd_kafka_queue_t *queue, int timeout_ms);
+rd_kafka_event_t *__wrap_rd_kafka_queue_poll(rd_kafka_queue_t *queue, int timeout_ms);
+
+rd_kafka_event_t *__wrap_rd_kafka_queue_poll(rd_kafka_queue_t *queue, int timeout_ms)
+{
+    enum { SHORT_MS = 100 };
+    waited_ms = timeout_ms;
+    return __real_rd_kafka_queue_poll(queue, is_silent ? SHORT_MS : timeout_ms);
+}
+
+/* It accepts the request, like one whose process was stopped. */
+TEST(a_commit_waits_ten_seconds_for_a_broker_that_does_not_reply)
+{
+    enum { SILENCE_MS = 3000 };
+    struct broker b = begin();
+    rd_kafka_mock_cluster_t *cluster = rd_kafka_handle_mock_cluster(b.producer);
+    struct samepage_status_event event;
+    char error[256] = "";
+    say_loser(&b, "https://b.example/");
+    struct samepage_status_client *c = open_client(&b, "indexer");
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    rd_kafka_mock_broker_set_rtt(cluster, 1, SILENCE_MS);
+    is_silent = true;
+    CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error), SAMEPAGE_RETRY);
+    CU_ASSERT_STRING_EQUAL(
+        error, "no broker has replied within 10 seconds; events may be delivered again");
+    CU_ASSERT_EQUAL(waited_ms, 10000);
+    CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error), SAMEPAGE_NONE);
+    is_silent = false;
+    rd_kafka_mock_broker_set_rtt(cluster, 1, 0);
+    say_loser(&b, "https://c.example/");
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    CU_ASSERT_STRING_EQUAL(event.url, "https://c.example/");
+    CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error), SAMEPAGE_NONE);
+    samepage_status_close(c);
+    end(&b);
+}
+
+/* librdkafka would wait for the reply to the commit. */
+TEST(a_client_whose_broker_does_not_reply_to_a_commit_can_be_closed)
+{
+    enum { SILENCE_MS = 600000 };
+    struct broker b = begin();
+    struct samepage_status_event event;
+    say_loser(&b, "https://b.example/");
+    struct samepage_status_client *c = open_client(&b, "indexer");
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    rd_kafka_mock_broker_set_rtt(rd_kafka_handle_mock_cluster(b.producer), 1, SILENCE_MS);
+    is_silent = true;
+    CU_ASSERT_EQUAL(samepage_status_commit(c, NULL, 0), SAMEPAGE_RETRY);
+    is_silent = false;
+    samepage_status_close(c);
+    end(&b);
+}
+
 /* The end is fixed when the client is opened: nothing before it is returned and nothing after it is
  * missed, however late the first poll is. */
 TEST(a_reader_without_a_group_may_start_at_the_end_and_commits_nothing)
