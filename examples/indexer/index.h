@@ -23,12 +23,15 @@ const char *index_error(const struct index *index);
 bool index_begin(struct index *index);
 bool index_commit(struct index *index);
 
-/* Adds the page or replaces its text; an empty text takes it out. */
-bool index_put_page(struct index *index, const char *url, size_t url_len, const char *text,
-                    size_t text_len);
+/* A fetch of the page: adds the page or replaces its text; an empty text takes it out, and NULL
+ * leaves the text that is there. Without effect if a newer fetch was there before, by the rule of
+ * samepage: the newer fetch is the one with the later time. One without a time (0 or less) is newer
+ * than all before it; of two with the same time and other texts, the one that comes later is. */
+bool index_take_fetch(struct index *index, const char *url, size_t url_len, int64_t fetch_time_ms,
+                      const char *text, size_t text_len);
 bool index_put_status(struct index *index, const char *url, size_t url_len,
                       const struct samepage_status_event *event);
-/* Takes out the text of a page that was erased. */
+/* Takes out the text of a page that was erased; its next fetch is its first one. */
 bool index_forget_text(struct index *index, const char *url, size_t url_len);
 /* Takes out its status, and the page if it has no text. */
 bool index_forget_status(struct index *index, const char *url, size_t url_len);

@@ -165,7 +165,8 @@ static bool add_page(struct indexer *x, const rd_kafka_message_t *m)
         body = samepage_extract(x->reader, page.content, page.content_bytes, type, &body_len);
     x->crawled[x->batch++] = rd_kafka_message_timestamp(m, NULL);
     x->page_count++;
-    return effect == NONE || index_put_page(x->index, x->url, x->url_len, body, body_len);
+    return index_take_fetch(x->index, x->url, x->url_len, page.fetch_time_ms,
+                            effect == NONE ? NULL : body, body_len);
 }
 
 /* What there is, up to a full batch; waits for the first. False: the index failed. */
