@@ -257,6 +257,24 @@ def keys_of(lines):
     return {json.dumps([rule[name] for name in ("host", "kind", "name", "from", "to")]) for rule in map(json.loads, lines)}
 
 
+def check_record_that_is_no_rule(place, admin, want):
+    """Another program has written it. It is passed over, and told."""
+    def told():
+        done = subprocess.run([place.program, "rules", "--kafka", "--confidence", "0", *place.settings()], check=True,
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        check_equal(sorted(done.stdout.splitlines()), want, "the rules")
+        return done.stderr
+
+    check_equal(told(), "", "said of rules only")
+    subprocess.run([admin, place.address, "poison", place.prefix + "rules", "0", "100", "not-a-rule"], check=True)
+    check_in("records that are no rules, and were passed over: 1; the first has the key not-a-rule", told())
+    with Follower(place) as follower:
+        follower.has(want)
+        check_equal(follower.metric("rules_unreadable"), 1, "unreadable rules")
+    with open(place.path("follows.log"), encoding="utf-8") as file:
+        check_in("were passed over: 1; the first has the key not-a-rule", file.read())
+
+
 def is_empty_again(place):
     subprocess.run([place.program, "topics", "create", *place.settings()], check=False, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
@@ -295,6 +313,7 @@ def rules(work, program, admin):
     sure = [line for line in second if json.loads(line)["confidence"] >= 0.97]
     check(len(sure) < len(second), "all are sure")
     check_equal(sorted(of_topic(place, "--confidence", "0.97")), sure, "--confidence")
+    check_record_that_is_no_rule(place, admin, second)
     published_by_a_server(place, first, admin)
 
 

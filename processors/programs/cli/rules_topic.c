@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/kafka_options.h"
 #include "cli/progress.h"
+#include "serve/rule_line.h"
 
 static const char confidence_field[] = ",\"confidence\":";
 
@@ -64,13 +65,35 @@ static int surest_first(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : strcmp(x->key, y->key);
 }
 
-static void put_lines(const struct sp_topic_table *t, double confidence, struct sp_buf *out)
+static bool is_rule(struct sp_rule_reader *reader, const struct sp_topic_row *row)
 {
-    const struct sp_topic_row **rows = sp_alloc((t->rows.count + 1) * sizeof *rows);
+    struct sp_rule rule;
+    if (sp_rule_read(reader, sp_view_str(row->value), &rule) != SP_OK)
+        return false;
+    sp_rule_done(&rule);
+    return true;
+}
+
+static void note_bad(struct sp_cli_rules_bad *bad, const char *key)
+{
+    bad->count++;
+    if (!bad->first || strcmp(key, bad->first) < 0)
+        bad->first = key;
+}
+
+void sp_cli_rules_put(const struct sp_topic_table *topic, double confidence, bool all,
+                      struct sp_buf *out, struct sp_cli_rules_bad *ret_bad)
+{
+    const struct sp_topic_row **rows = sp_alloc((topic->rows.count + 1) * sizeof *rows);
+    struct sp_rule_reader *reader = sp_rule_reader_new();
     size_t count = 0;
-    for (size_t i = 0; i < t->rows.cap; i++) {
-        const struct sp_topic_row *row = t->rows.cells[i].object;
-        if (row && confidence_of(row->value) >= confidence)
+    *ret_bad = (struct sp_cli_rules_bad){0};
+    for (size_t i = 0; i < topic->rows.cap; i++) {
+        const struct sp_topic_row *row = topic->rows.cells[i].object;
+        bool good = row && is_rule(reader, row);
+        if (row && !good)
+            note_bad(ret_bad, row->key);
+        if (row && (good || all) && confidence_of(row->value) >= confidence)
             rows[count++] = row;
     }
     qsort(rows, count, sizeof *rows, surest_first);
@@ -78,19 +101,33 @@ static void put_lines(const struct sp_topic_table *t, double confidence, struct 
         sp_buf_put_str(out, rows[i]->value);
         sp_buf_put_u8(out, '\n');
     }
+    sp_rule_reader_free(reader);
     sp_free(rows);
 }
 
 enum sp_err sp_cli_rules_read(const struct sp_config *config, struct sp_topic_table *topic,
-                              uint64_t seen, double confidence, struct sp_buf *out,
                               struct sp_fault *fault)
 {
     struct sp_kafka_options kafka;
     sp_cli_kafka_options(config, &kafka);
-    enum sp_err err = sp_topic_table_read(&kafka, SP_TOPIC_RULES, topic, fault);
-    if (err == SP_OK && topic->version != seen)
-        put_lines(topic, confidence, out);
-    return err;
+    return sp_topic_table_read(&kafka, SP_TOPIC_RULES, topic, fault);
+}
+
+void sp_cli_rules_say_bad(const struct sp_config *config, const struct sp_cli_rules_bad *bad)
+{
+    enum { KEY_BYTES = 200 };
+    char name[SP_TOPIC_NAME_MAX], key[KEY_BYTES];
+    struct sp_kafka_options kafka;
+    if (!bad->count)
+        return;
+    sp_cli_kafka_options(config, &kafka);
+    sp_topic_name(&kafka, SP_TOPIC_RULES, name);
+    snprintf(key, sizeof key, "%s", bad->first);
+    sp_fault_tame(key);
+    fprintf(stderr,
+            "samepage: %s: records that are no rules, and were passed over: %s; the first has the "
+            "key %s. Another program writes to the topic, or another version of samepage\n",
+            name, sp_thousands(bad->count).text, key);
 }
 
 /* ---- for a server ---- */
@@ -116,7 +153,8 @@ enum sp_err sp_cli_rules_follow(void *arg, struct sp_buf *lines, bool *ret_chang
                                 struct sp_fault *fault)
 {
     struct sp_cli_rules_topic *t = arg;
-    enum sp_err err = sp_cli_rules_read(t->config, &t->topic, t->seen, 0, lines, fault);
+    struct sp_cli_rules_bad bad;
+    enum sp_err err = sp_cli_rules_read(t->config, &t->topic, fault);
     if (err != SP_OK) {
         if (t->seen > 0 && !t->failed) /* the first failure ends the server, which reports it */
             fprintf(stderr, "samepage: the rules cannot be read: %s; tries again\n", fault->text);
@@ -128,5 +166,11 @@ enum sp_err sp_cli_rules_follow(void *arg, struct sp_buf *lines, bool *ret_chang
     t->failed = false;
     *ret_changed = t->topic.version != t->seen;
     t->seen = t->topic.version;
+    if (!*ret_changed)
+        return SP_OK;
+    sp_cli_rules_put(&t->topic, 0, true, lines, &bad); /* the server counts them as well */
+    if (bad.count != t->bad)
+        sp_cli_rules_say_bad(t->config, &bad);
+    t->bad = bad.count;
     return SP_OK;
 }

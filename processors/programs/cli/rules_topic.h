@@ -13,11 +13,22 @@
 enum sp_err sp_cli_rules_publish(const struct sp_config *config, const struct sp_buf *lines,
                                  struct sp_topic_table *topic, struct sp_topic_changes *ret_changes,
                                  struct sp_fault *fault);
-/* Reads the topic to its end, and appends its rules with at least that confidence, the surest
- * first, if they may have changed since `seen`, a version of the table. `topic`: as above. */
+
+/* The records of the topic that are no rules. */
+struct sp_cli_rules_bad {
+    uint64_t count;
+    const char *first; /* its key, of the table; NULL: there are none */
+};
+
+/* Reads the topic to its end. */
 enum sp_err sp_cli_rules_read(const struct sp_config *config, struct sp_topic_table *topic,
-                              uint64_t seen, double confidence, struct sp_buf *out,
                               struct sp_fault *fault);
+/* Appends the table's rules with at least that confidence, the surest first. `all`: also records
+ * that are no rules. */
+void sp_cli_rules_put(const struct sp_topic_table *topic, double confidence, bool all,
+                      struct sp_buf *out, struct sp_cli_rules_bad *ret_bad);
+/* On standard error, if there are any. */
+void sp_cli_rules_say_bad(const struct sp_config *config, const struct sp_cli_rules_bad *bad);
 
 /* The topic as a server uses it, through callbacks from one of the server's threads, which say on
  * standard error what happens. The caller ends the table. */
@@ -25,6 +36,7 @@ struct sp_cli_rules_topic {
     const struct sp_config *config;
     struct sp_topic_table topic;
     uint64_t seen; /* version of the table that the server has */
+    uint64_t bad;  /* records that are no rules, when that was last said */
     bool failed;   /* the last reading */
 };
 

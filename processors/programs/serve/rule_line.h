@@ -1,4 +1,4 @@
-/* A line that `samepage rules` prints, read back, by simdjson. Private to this folder. */
+/* A line that `samepage rules` prints, read back, by simdjson. */
 #ifndef SP_SERVE_RULE_LINE_H
 #define SP_SERVE_RULE_LINE_H
 

@@ -117,7 +117,11 @@ static int act(const struct arguments *a, const struct sp_config *config, struct
     enum sp_err err = SP_OK;
     if (a->kafka) {
         struct sp_topic_table topic = {0};
-        err = sp_cli_rules_read(config, &topic, 0, a->confidence, out, &fault);
+        struct sp_cli_rules_bad bad = {0};
+        err = sp_cli_rules_read(config, &topic, &fault);
+        if (err == SP_OK)
+            sp_cli_rules_put(&topic, a->confidence, false, out, &bad);
+        sp_cli_rules_say_bad(config, &bad);
         sp_topic_table_done(&topic);
     } else {
         err = partitions_of(a->state, &tier1, &fault);
