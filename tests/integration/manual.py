@@ -209,7 +209,8 @@ def a_bar_counts_what_it_names(work):
 def a_command_without_a_broker_says_what_to_do(work):
     work.crawl(pages=20)
     address = f"127.0.0.1:{free_port()}"
-    for arguments in (["topics", "create"], ["topics", "check"], ["ingest", "crawl.jsonl"], ["status", "--all"],
+    for arguments in (["topics", "create"], ["topics", "check"], ["ingest", "--wait", "0", "crawl.jsonl"],
+                      ["ingest", "--wait", "6", "crawl.jsonl"], ["status", "--all"],
                       ["serve", "--kafka", "--listen", "127.0.0.1:0"]):
         for _ in range(3):  # where the machine stalled meanwhile, once more
             start = time.monotonic()
@@ -218,6 +219,7 @@ def a_command_without_a_broker_says_what_to_do(work):
             if took < 25:
                 break
         check_in(f"no broker is reachable at {address}; start one there, or name yours: --set kafka.bootstrap.servers=", done.err)
+        check_equal("waits for a broker, 6 s in all" in done.err, "6" in arguments, arguments)
         for line in done.err.splitlines():
             check(re.match(r"samepage: |\d{4}-\d\d-\d\dT\S+Z error \w+: \S", line), "not a log line of ours:", line)
         check(took < 25, arguments, "took", took, "seconds: five are meant, thirty are for a broker that is slow")

@@ -5,13 +5,16 @@
     remade    all topics, while readers of the statuses go on
     replaced  the statuses, and then a changelog, while the stages run
     shrunk    tier2, recreated with fewer partitions while compare waits for its first message
+    late      the broker, which comes up while `ingest` waits for it
     groups    the consumer groups, deleted while the stages stand still
 
 Statuses are those of `samepage run` afterwards.
 """
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -252,6 +255,38 @@ def disk(place):
             broker.down()
 
 
+def forward(listener, address):
+    """Makes a broker of an address at which nothing listened. It names its own address to clients."""
+    host, port = address.rsplit(":", 1)
+
+    def pump(source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+
+    with contextlib.suppress(OSError):  # when the listener is closed
+        while True:
+            client = listener.accept()[0]
+            broker = socket.create_connection((host, int(port)))
+            for pair in (client, broker), (broker, client):
+                threading.Thread(target=pump, args=pair, daemon=True).start()
+
+
+def late(place):
+    address = f"127.0.0.1:{free_port()}"
+    errors = place.path("ingest.log")
+    process = place.processes.start("ingest", [place.program, "ingest", "--wait", str(PATIENCE_SECONDS), *place.settings(),
+                                               "--set", f"kafka.bootstrap.servers={address}", place.path("crawl.jsonl")],
+                                    errors)
+    until(lambda: "waits for a broker" in said(errors) or process.poll() is not None, lambda: "a wait: " + said(errors))
+    with socket.create_server(("127.0.0.1", int(address.rsplit(":", 1)[1]))) as listener:
+        threading.Thread(target=forward, args=(listener, place.address), daemon=True).start()
+        until(lambda: process.poll() is not None, lambda: "the end of ingest: " + said(errors))
+    check_equal(process.returncode, 0, "ingest: " + said(errors))
+    lines = len(open(place.path("crawl.jsonl"), encoding="utf-8").readlines())
+    check_equal(sum(high - low for low, high in place.ends("pages")), lines, "pages")
+
+
 def fill(folder, ballast):
     room = os.statvfs(folder)
     with open(ballast, "wb") as file:
@@ -271,7 +306,7 @@ def ingest_until(place, ended):
 
 
 if __name__ == "__main__":
-    test = {"sizes": sizes, "remade": remade, "replaced": replaced, "shrunk": shrunk, "groups": groups, "disk": disk}[sys.argv[1]]
+    test = {"sizes": sizes, "remade": remade, "replaced": replaced, "shrunk": shrunk, "groups": groups, "late": late, "disk": disk}[sys.argv[1]]
 
     def begin(*arguments):
         place = Hostile(sys.argv[1], *arguments[:-1])

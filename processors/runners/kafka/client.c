@@ -135,27 +135,39 @@ enum sp_err sp_kafka_no_reply(rd_kafka_t *handle, struct sp_fault *fault)
 
 static const char *address_of(const struct sp_kafka_options *o);
 
-enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
-                           struct sp_fault *fault)
+/* `down_ms`, `silent_ms`: how long, if no address accepts connections, and if there is no reply. */
+static enum sp_err reach(const struct sp_kafka_options *o, rd_kafka_t *handle, int64_t down_ms,
+                         int64_t silent_ms, struct sp_fault *fault)
 {
     const struct rd_kafka_metadata *metadata = NULL;
     asked_down = false;
-    for (int waited = 0; waited < (asked_down ? SP_KAFKA_REACH_DOWN_MS : SP_KAFKA_REACH_SILENT_MS);
+    for (int64_t waited = 0; waited < (asked_down ? down_ms : silent_ms);
          waited += SP_KAFKA_REACH_STEP_MS) {
         if (rd_kafka_metadata(handle, 0, NULL, &metadata, SP_KAFKA_REACH_STEP_MS) ==
             RD_KAFKA_RESP_ERR_NO_ERROR) {
             rd_kafka_metadata_destroy(metadata);
             return SP_OK;
         }
-        if (sp_kafka_no_reply(handle, fault), strncmp(fault->text, "refused", 7) == 0)
-            break;
+        sp_kafka_no_reply(handle, fault);
+        if (strncmp(fault->text, "refused", 7) == 0)
+            return sp_fault_set(fault, SP_INVALID, "Kafka: %s", fault->text);
     }
-    if (strncmp(fault->text, "refused", 7) == 0)
-        return sp_fault_set(fault, SP_BUSY, "Kafka: %s", fault->text);
     return sp_fault_set(fault, SP_BUSY,
                         "Kafka: no broker is reachable at %.200s; start one there, or name yours: "
                         "--set kafka.bootstrap.servers=HOST:PORT",
                         address_of(o));
+}
+
+enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
+                           struct sp_fault *fault)
+{
+    return reach(o, handle, SP_KAFKA_REACH_DOWN_MS, SP_KAFKA_REACH_SILENT_MS, fault);
+}
+
+enum sp_err sp_kafka_await(const struct sp_kafka_options *o, rd_kafka_t *handle, int64_t wait_ms,
+                           struct sp_fault *fault)
+{
+    return reach(o, handle, wait_ms, wait_ms, fault);
 }
 
 /* ---- configuration ---- */

@@ -87,10 +87,13 @@ enum {
 };
 
 /* Checks that a broker is reachable, before an interactive command sends a request. SP_BUSY: for
- * SP_KAFKA_REACH_DOWN_MS no address accepted a connection (or its name is unknown), for
- * SP_KAFKA_REACH_SILENT_MS there was no reply at all, or the broker refused the connection; the
- * fault says which, and what to do. Thread rule: as rd_kafka_poll. */
+ * SP_KAFKA_REACH_DOWN_MS no address accepted a connection (or its name is unknown), or for
+ * SP_KAFKA_REACH_SILENT_MS there was no reply at all; SP_INVALID: the broker refused the
+ * connection. The fault says which, and what to do. Thread rule: as rd_kafka_poll. */
 enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
+                           struct sp_fault *fault);
+/* The same, for that long whether connections are accepted or not. 0: SP_BUSY. */
+enum sp_err sp_kafka_await(const struct sp_kafka_options *o, rd_kafka_t *handle, int64_t wait_ms,
                            struct sp_fault *fault);
 
 /* Whether the broker's ACLs refuse what was asked. A retry meets the same until somebody grants it.

@@ -491,8 +491,9 @@ static void log_nothing(const char *level, const char *text)
     (void)level, (void)text;
 }
 
-TEST(a_command_without_a_broker_gives_up_before_five_seconds_are_over)
+TEST(a_command_without_a_broker_gives_up_before_five_seconds_are_over_or_waits_as_long_as_told)
 {
+    enum { TOLD_MS = 20000 };
     struct sp_config_property address[] = {{"bootstrap.servers", "127.0.0.1:1"}};
     struct sp_kafka_options o = {.properties = address,
                                  .property_count = 1,
@@ -505,9 +506,13 @@ TEST(a_command_without_a_broker_gives_up_before_five_seconds_are_over)
                           SP_OK);
     metadata_fails = true;
     CU_ASSERT_EQUAL(sp_kafka_reach(&o, handle, &fault), SP_BUSY);
-    metadata_fails = false;
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "no broker is reachable at 127.0.0.1:1"));
     CU_ASSERT_EQUAL(metadata_timeouts_ms, SP_KAFKA_REACH_DOWN_MS);
+    metadata_timeouts_ms = 0;
+    CU_ASSERT_EQUAL(sp_kafka_await(&o, handle, TOLD_MS, &fault), SP_BUSY);
+    CU_ASSERT_EQUAL(metadata_timeouts_ms, TOLD_MS);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "no broker is reachable at 127.0.0.1:1"));
+    metadata_fails = false;
     CU_ASSERT(SP_KAFKA_REACH_DOWN_MS <= 4500); /* the rest is for starting and ending librdkafka */
     rd_kafka_destroy(handle);
 }

@@ -1,7 +1,9 @@
 /* samepage ingest: publishes crawled pages to Kafka. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/url.h"
 #include "cli/kafka_options.h"
 #include "cli/payloads.h"
@@ -220,8 +222,51 @@ static enum sp_err find_format(const struct sp_config *config, const struct sp_k
     return err;
 }
 
-static int ingest(const struct sp_config *config, const char *payloads, const char *const *files,
-                  size_t count)
+/* The options of the command itself. */
+struct arguments {
+    const char *payloads;
+    uint64_t wait_s; /* for a broker */
+    bool wrong;      /* --wait is no number */
+};
+
+static enum sp_err ask_partitions(struct ingest *in, struct sp_fault *fault)
+{
+    enum sp_err err = sp_kafka_partitions(in->producer, in->topic, &in->partitions);
+    if (err == SP_BUSY)
+        return sp_kafka_no_reply(in->producer, fault);
+    if (err == SP_INVALID)
+        return sp_fault_set(fault, err, "%s: %s", in->topic, SP_KAFKA_FORBIDDEN);
+    return err == SP_OK ? SP_OK
+                        : sp_fault_set(fault, err,
+                                       "there is no topic %s; `samepage topics create` creates it",
+                                       in->topic);
+}
+
+/* Finds the topic. Waits for brokers that are being restarted; such a broker replies before it has
+ * heard of its topics, so then the topic is waited for as well. */
+static enum sp_err find_topic(struct ingest *in, const struct sp_kafka_options *kafka,
+                              const struct arguments *a, struct sp_fault *fault)
+{
+    enum { PAUSE_MS = 500 };
+    int64_t end_ms = sp_clock_ms() + (int64_t)a->wait_s * 1000;
+    enum sp_err err = sp_kafka_reach(kafka, in->producer, fault);
+    bool waits = err == SP_BUSY && sp_clock_ms() < end_ms;
+    if (waits) {
+        fprintf(stderr, "samepage: %s; waits for a broker, %llu s in all (--wait)\n", fault->text,
+                (unsigned long long)a->wait_s);
+        err = sp_kafka_await(kafka, in->producer, end_ms - sp_clock_ms(), fault);
+    }
+    if (err == SP_OK)
+        err = ask_partitions(in, fault);
+    while (waits && (err == SP_BUSY || err == SP_NOT_FOUND) && sp_clock_ms() < end_ms) {
+        usleep(1000 * PAUSE_MS);
+        err = ask_partitions(in, fault);
+    }
+    return err;
+}
+
+static int ingest(const struct sp_config *config, const struct arguments *a,
+                  const char *const *files, size_t count)
 {
     struct ingest in = {.format = sp_wire_format_of_id((uint32_t)config->topics_pages_schema_id)};
     struct sp_kafka_options kafka;
@@ -232,28 +277,18 @@ static int ingest(const struct sp_config *config, const char *payloads, const ch
     sp_topic_name(&kafka, SP_TOPIC_PAGES, in.topic);
     sp_settings_input(config, &input);
     in.fault = &fault;
-    if (sp_payloads_open(payloads, &in.payloads, &fault) != SP_OK)
+    if (sp_payloads_open(a->payloads, &in.payloads, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
     if (sp_kafka_open(&kafka, SP_KAFKA_PRODUCER, NULL, configure, &in, &in.producer, &fault) !=
         SP_OK) {
         sp_payloads_close(in.payloads, &(struct sp_fault){0});
         return sp_cli_failed("%s", fault.text);
     }
-    sp_progress_start(&progress, NULL);
     enum sp_err err = find_format(config, &kafka, &in.format, &fault);
     if (err == SP_OK)
-        err = sp_kafka_reach(&kafka, in.producer, &fault);
-    bool reached = err == SP_OK;
-    if (reached)
-        err = sp_kafka_partitions(in.producer, in.topic, &in.partitions);
-    if (reached && err == SP_BUSY)
-        sp_kafka_no_reply(in.producer, &fault);
-    else if (reached && err == SP_INVALID)
-        sp_fault_set(&fault, err, "%s: %s", in.topic, SP_KAFKA_FORBIDDEN);
-    else if (reached && err != SP_OK)
-        sp_fault_set(&fault, err,
-                     "there is no topic for pages; `samepage topics create` creates it");
-    else if (reached)
+        err = find_topic(&in, &kafka, a, &fault);
+    sp_progress_start(&progress, NULL);
+    if (err == SP_OK)
         err = publish(&in, &input, files, count, &progress, &fault);
     if (err == SP_OK)
         err = deliver_rest(&in, &fault);
@@ -274,30 +309,36 @@ static int ingest(const struct sp_config *config, const char *payloads, const ch
 
 static bool take_own(void *arg, int c)
 {
-    const char **payloads = arg;
+    enum { WAIT_MOST_S = 1000000000 };
+    struct arguments *a = arg;
     if (c == 'p')
-        *payloads = optarg;
-    return c == 'p';
+        a->payloads = optarg;
+    if (c == 'w')
+        a->wrong |= !sp_cli_number(optarg, &a->wait_s) || a->wait_s > WAIT_MOST_S;
+    return c == 'p' || c == 'w';
 }
 
 static int run(const struct sp_command *command, int argc, char **argv)
 {
-    const char *payloads = NULL;
+    struct arguments a = {.wait_s = 60};
     static const struct option table[] = {{"payloads", required_argument, NULL, 'p'},
+                                          {"wait", required_argument, NULL, 'w'},
                                           SP_COMMON_OPTIONS,
                                           SP_FIELD_OPTIONS,
                                           SP_SETTING_OPTIONS,
                                           {0}};
     struct sp_config config;
     int code = sp_cli_kafka_parse(
-        command, argc, argv,
-        &(struct sp_cli_options){.table = table, .own = take_own, .arg = &payloads}, &config);
+        command, argc, argv, &(struct sp_cli_options){.table = table, .own = take_own, .arg = &a},
+        &config);
     size_t count;
     const char *const *files = sp_cli_inputs(argv + optind, argc - optind, &count);
+    if (code < 0 && a.wrong)
+        code = sp_cli_usage(command, "--wait is a number of seconds");
     if (code < 0 && optind == argc)
         code = sp_cli_usage(command, "no input: name files, or - for standard input");
     if (code < 0)
-        code = ingest(&config, payloads, files, count);
+        code = ingest(&config, &a, files, count);
     sp_config_done(&config);
     return code;
 }
@@ -307,7 +348,8 @@ const struct sp_command sp_command_ingest = {
     "NAME\n"
     "  samepage ingest - publishes crawled pages to Kafka\n\n"
     "SYNOPSIS\n"
-    "  samepage ingest [--config FILE] [--set KEY=VALUE]... [--payloads DIR] INPUT...\n\n"
+    "  samepage ingest [--config FILE] [--set KEY=VALUE]... [--payloads DIR] [--wait SECONDS]\n"
+    "                  INPUT...\n\n"
     "DESCRIPTION\n"
     "  Reads pages (formats as for `samepage run`) and publishes each as Avro (schemas/page.avsc) to\n"
     "  the topic of pages, all fetches of a page to one partition. A page that is too large for the\n"
@@ -317,6 +359,7 @@ const struct sp_command sp_command_ingest = {
     "OPTIONS\n"
     "  --payloads DIR      remember the contents of WARC records by their digests in DIR, for revisits\n"
     "                      now and next time; without it 256 MiB are remembered, in memory\n" SP_FIELD_HELP
+    "  --wait SECONDS      how long to wait for a broker that is not reachable at the start; default: 60\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
