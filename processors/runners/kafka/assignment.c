@@ -31,20 +31,6 @@ static void on_words(void *arg, const char *level, const char *text)
     sp_worker_say(arg, level, "%s", text);
 }
 
-static struct sp_states_options states_options(struct sp_worker *w)
-{
-    return (struct sp_states_options){.kafka = &w->options->kafka,
-                                      .store = &w->options->store,
-                                      .fingerprint = w->options->fingerprint,
-                                      .directory = w->options->state,
-                                      .name = w->options->stage.name,
-                                      .topic = w->topics[w->options->stage.changelog],
-                                      .watcher = w->watcher,
-                                      .waiting = on_restore,
-                                      .say = on_words,
-                                      .arg = w};
-}
-
 /* Offsets are only ever committed together with a marker: if there are offsets and no marker, the
  * changelog was lost or replaced. */
 #define NO_CHANGELOG "offsets are committed, and the changelog is empty"
@@ -66,10 +52,24 @@ static enum sp_err on_emptied(void *arg, int32_t partition, struct sp_fault *fau
     return err;
 }
 
+static struct sp_states_options states_options(struct sp_worker *w)
+{
+    return (struct sp_states_options){.kafka = &w->options->kafka,
+                                      .store = &w->options->store,
+                                      .fingerprint = w->options->fingerprint,
+                                      .directory = w->options->state,
+                                      .name = w->options->stage.name,
+                                      .topic = w->topics[w->options->stage.changelog],
+                                      .watcher = w->watcher,
+                                      .emptied = on_emptied,
+                                      .waiting = on_restore,
+                                      .say = on_words,
+                                      .arg = w};
+}
+
 static void open_states(struct sp_worker *w, struct sp_task *const *tasks, size_t count)
 {
     struct sp_states_options options = states_options(w);
-    options.emptied = on_emptied;
     struct sp_fault fault = {""};
     size_t failed = 0;
     if (!w->states)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/thread.h"
+#include "kafka/repeats.h"
 
 /* FOLLOW_MS: a take-over has to read what was written in that time. */
 enum { FOLLOW_MS = 1000, RETRY_MS = 10000, SLICE_MS = 20, REPLY_MS = 3000 };
@@ -185,6 +186,14 @@ static bool on_waiting(void *arg, uint64_t applied, int64_t remaining)
     return !ends(s);
 }
 
+/* The instance that has the partition asks and ends as well, but if its disk is lost, a copy is all
+ * that is left. */
+static enum sp_err on_emptied(void *arg, int32_t partition, struct sp_fault *fault)
+{
+    const struct sp_states_options *states = &((struct sp_standby *)arg)->options.states;
+    return states->emptied(states->arg, partition, fault);
+}
+
 static bool has_room(const struct sp_standby *s)
 {
     struct statvfs disk;
@@ -200,7 +209,7 @@ static enum sp_err catch_up(struct sp_standby *s)
     for (size_t i = 0; i < s->count; i++)
         s->copies[i].read_until = 0; /* the transaction that was open then may have ended */
     enum sp_err err = sp_states_open(s->states, s->all, s->count, &failed, &fault);
-    if (err != SP_OK && !ends(s))
+    if (err != SP_OK && !ends(s) && !sp_repeats("STANDBY", fault.text))
         say(s, "warning", fault.text);
     if (err == SP_OK) {
         __atomic_store_n(s->options.metric_copies, s->count, __ATOMIC_RELAXED);
@@ -250,7 +259,7 @@ struct sp_standby *sp_standby_start(const struct sp_standby_options *options)
     states.lanes = 1;
     states.waiting = on_waiting;
     states.say = say;
-    states.emptied = NULL; /* the instance that has the partition asks */
+    states.emptied = on_emptied;
     states.arg = s;
     s->states = sp_states_new(&states);
     /* An instance that cannot find out which copies it should have counts as lacking one, in the

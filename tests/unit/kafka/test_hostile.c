@@ -294,47 +294,6 @@ TEST(a_state_is_kept_if_the_beginning_of_its_changelog_was_deleted)
     world_destroy();
 }
 
-/* A topic of the same name, without a record. */
-static void start_with_an_empty_changelog(bool committed)
-{
-    char kept[96];
-    world_create(true);
-    snprintf(kept, sizeof kept, "%s-kept", world.directory);
-    world_start();
-    world_feed(0, MESSAGES);
-    world_wait_committed(MESSAGES);
-    CU_ASSERT_EQUAL(world_stop(), SP_OK);
-    CU_ASSERT_EQUAL_FATAL(rename(world.directory, kept), 0);
-    world_destroy();
-
-    world_create(true);
-    world_forget_state();
-    CU_ASSERT_EQUAL_FATAL(rename(kept, world.directory), 0);
-    if (committed)
-        world_commit_offset("t.toy", "t.tier1", MESSAGES);
-    world_start();
-}
-
-TEST(a_state_is_kept_if_its_changelog_is_empty_though_offsets_are_committed)
-{
-    start_with_an_empty_changelog(true);
-    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(world.message, "t.tier1 [0]: offsets are committed, and the changelog is empty"));
-    world_check_applied(MESSAGES);
-    world_destroy();
-}
-
-/* All topics were recreated. */
-TEST(a_state_is_wiped_if_its_changelog_is_empty_and_no_offsets_are_committed)
-{
-    start_with_an_empty_changelog(false);
-    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
-    CU_ASSERT_EQUAL(world_stop(), SP_OK);
-    CU_ASSERT(world.wipes > 0);
-    world_destroy();
-}
-
 /* ---- state of another cluster ---- */
 
 /* Two clusters whose topics have the same names. The state's offset in the first is within the
