@@ -92,8 +92,11 @@ static enum sp_err check_offsets(struct sp_replica *r)
 {
     for (uint32_t i = 0; i < r->options.partitions; i++) {
         int64_t low = 0, high = 0;
-        if (rd_kafka_query_watermark_offsets(r->reader, r->topic, (int32_t)i, &low, &high,
-                                             TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(r->reader, r->topic, (int32_t)i,
+                                                                    &low, &high, TIMEOUT_MS);
+        if (sp_kafka_is_forbidden(code))
+            return fail(r, SP_INVALID, SP_KAFKA_FORBIDDEN);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
             return no_reply(r);
         struct lane *lane = &r->lanes[i];
         if (lane->next == 0)
@@ -180,6 +183,8 @@ static enum sp_err on_message(struct sp_replica *r, const rd_kafka_message_t *m)
         m->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE)
         return fail(r, SP_STATE_FORMAT,
                     "the next records of the changelog have been deleted: delete the copy");
+    if (sp_kafka_is_forbidden(m->err))
+        return fail(r, SP_INVALID, SP_KAFKA_FORBIDDEN);
     return SP_OK; /* librdkafka retries */
 }
 

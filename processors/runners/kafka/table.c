@@ -132,11 +132,16 @@ static enum sp_err read_all(struct reading *r, struct sp_fault *fault)
         if (!m)
             continue;
         heard_ms = sp_clock_ms();
-        if (!enter(r, m)) {
+        enum sp_err err = SP_OK;
+        if (sp_kafka_is_forbidden(m->err)) {
+            err = sp_kafka_replied(fault, r->name, m->err, rd_kafka_message_errstr(m));
+        } else if (!enter(r, m)) {
             start_over(r->table, r->table->partitions);
             assign(r);
         }
         rd_kafka_message_destroy(m);
+        if (err != SP_OK)
+            return err;
     }
     r->table->read_ms = sp_clock_ms();
     return SP_OK;

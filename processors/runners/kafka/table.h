@@ -40,8 +40,9 @@ void sp_topic_table_put(struct sp_topic_table *t, struct sp_view key, struct sp_
 /* Adds what is in the topic, up to its present end: all of it the first time, then the records from
  * where the table ends. Starts over if the topic no longer has that offset or the last record
  * before it (it was recreated), or has other partitions, or a day after the last reading (the
- * brokers keep a deletion for a limited time). SP_INVALID: there is no such topic; SP_BUSY: no
- * broker replies. The fault says so; the table can be read on. */
+ * brokers keep a deletion for a limited time). SP_INVALID: there is no such topic, or
+ * the broker refuses us or the reading; SP_BUSY: no broker replies. The fault says so; the table
+ * can be read on. */
 enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_topic topic,
                                 struct sp_topic_table *t, struct sp_fault *fault);
 /* Makes the topic equal to `wanted`; `is` is what it contains now, read to the end. Writes new and

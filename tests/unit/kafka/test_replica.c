@@ -245,6 +245,17 @@ TEST(a_foreign_changelog_ends_a_copy_with_a_message)
     check_gives_up(&w, "marker");
 }
 
+TEST(a_changelog_that_may_not_be_read_ends_a_copy_with_a_message)
+{
+    enum { FETCH = 1, MANY = 20 };
+    struct world w;
+    setup(&w);
+    for (int i = 0; i < MANY; i++)
+        rd_kafka_mock_push_request_errors(rd_kafka_handle_mock_cluster(w.host), FETCH, 1,
+                                          RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+    check_gives_up(&w, SP_KAFKA_FORBIDDEN);
+}
+
 /* The topics were deleted and recreated; the copy's offsets are within the new ones. */
 TEST(a_copy_of_another_life_ends_with_a_message)
 {

@@ -13,6 +13,7 @@ static struct cluster {
 
 /* Records that librdkafka handed out, counted here and not by the table. */
 static uint64_t received;
+static bool forbidden; /* to read the topic */
 rd_kafka_message_t *__real_rd_kafka_consumer_poll(rd_kafka_t *reader, int timeout_ms);
 rd_kafka_message_t *__wrap_rd_kafka_consumer_poll(rd_kafka_t *reader, int timeout_ms);
 
@@ -20,6 +21,8 @@ rd_kafka_message_t *__wrap_rd_kafka_consumer_poll(rd_kafka_t *reader, int timeou
 {
     rd_kafka_message_t *m = __real_rd_kafka_consumer_poll(reader, timeout_ms);
     received += m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (m && forbidden)
+        m->err = RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
     return m;
 }
 
@@ -377,5 +380,20 @@ TEST(what_a_broker_refuses_is_written_again)
     check_topic_is(&wanted);
     sp_topic_table_done(&kept);
     sp_topic_table_done(&wanted);
+    rd_kafka_destroy(c.host);
+}
+
+/* Waiting for the end would take half a minute, and the message would be about the broker. */
+TEST(a_topic_that_may_not_be_read_is_not_waited_for)
+{
+    struct sp_topic_table is = {0};
+    struct sp_fault fault = {""};
+    begin(1);
+    forbidden = true;
+    CU_ASSERT_EQUAL(sp_topic_table_read(&c.options, SP_TOPIC_RULES, &is, &fault), SP_INVALID);
+    forbidden = false;
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "t.rules: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, SP_KAFKA_FORBIDDEN));
+    sp_topic_table_done(&is);
     rd_kafka_destroy(c.host);
 }

@@ -119,13 +119,20 @@ struct sending {
     int32_t partitions;
     uint64_t sent;
     uint64_t failed;
+    rd_kafka_resp_err_t why; /* the first failure */
     uint64_t unusable;
 };
+
+static void note_failure(struct sending *s, rd_kafka_resp_err_t code)
+{
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR && s->failed++ == 0)
+        s->why = code;
+}
 
 static void on_delivery(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
 {
     (void)handle;
-    ((struct sending *)arg)->failed += m->err != RD_KAFKA_RESP_ERR_NO_ERROR;
+    note_failure(arg, m->err);
 }
 
 static void configure(rd_kafka_conf_t *conf, void *arg)
@@ -144,7 +151,7 @@ static void send_deletion(struct sending *s, const char *topic, struct sp_view k
                 RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data, key.len),
                 RD_KAFKA_V_VALUE(NULL, 0), RD_KAFKA_V_END)) == RD_KAFKA_RESP_ERR__QUEUE_FULL)
         rd_kafka_poll(s->producer, WAIT_MS);
-    s->failed += code != RD_KAFKA_RESP_ERR_NO_ERROR;
+    note_failure(s, code);
 }
 
 /* Sends deletions to the partition of the page's fetches, so that they come after these. One is for
@@ -193,17 +200,21 @@ static enum sp_err send_all(const struct arguments *a, struct sending *s, struct
     if (err == SP_INVALID)
         return sp_fault_set(fault, err, "%s: %s", s->topic, SP_KAFKA_FORBIDDEN);
     if (err != SP_OK)
-        return sp_fault_set(fault, err,
-                            "there is no topic for pages; `samepage topics create` creates it");
+        return sp_fault_set(fault, err, "there is no topic %s; `samepage topics create` creates it",
+                            s->topic);
     if (!has_topic(s->producer, s->audit))
         s->audit[0] = 0;
     for (size_t i = 0; i < a->count; i++) {
         send_name(s, a->names[i]);
         rd_kafka_poll(s->producer, 0);
     }
-    if (rd_kafka_flush(s->producer, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR || s->failed)
-        return sp_fault_set(fault, SP_IO,
-                            "not all requests could be delivered: run the command again");
+    note_failure(s, rd_kafka_flush(s->producer, FLUSH_MS));
+    if (s->failed)
+        return sp_fault_set(
+            fault, SP_IO,
+            "%s: not all requests could be delivered (%s): %s. Then run the command again",
+            s->topic, rd_kafka_err2str(s->why),
+            sp_kafka_is_forbidden(s->why) ? SP_KAFKA_FORBIDDEN : SP_KAFKA_UNDELIVERED);
     return SP_OK;
 }
 

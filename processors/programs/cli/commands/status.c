@@ -31,6 +31,7 @@ struct lookup {
     char topic[SP_TOPIC_NAME_MAX];
     int32_t partitions;
     int64_t heard_ms;   /* when the last message came */
+    bool forbidden;     /* to read the topic */
     int64_t unreadable; /* how many events could not be read */
     char first_unreadable[128];
     struct sp_buf text;
@@ -76,18 +77,22 @@ static void begin(struct lookup *l, rd_kafka_topic_partition_list_t *list)
 }
 
 /* Whether to go on without the end. A broker that is gone sends nothing, and messages behind a
- * transaction that is still open may not be read. */
+ * transaction that is still open may not be read; where a right is missing, waiting does not help.
+ */
 static bool waits(struct lookup *l, const rd_kafka_message_t *m)
 {
     if (m && (m->err == RD_KAFKA_RESP_ERR_NO_ERROR || m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF))
         l->heard_ms = sp_clock_ms();
-    return !stop && sp_clock_ms() - l->heard_ms < SILENCE_MS;
+    l->forbidden |= m && sp_kafka_is_forbidden(m->err);
+    return !stop && !l->forbidden && sp_clock_ms() - l->heard_ms < SILENCE_MS;
 }
 
 static int not_read(const struct lookup *l)
 {
     if (stop)
         return sp_cli_failed("%s: interrupted before its end", l->topic);
+    if (l->forbidden)
+        return sp_cli_failed("%s: %s", l->topic, SP_KAFKA_FORBIDDEN);
     return sp_cli_failed("%s: its end cannot be read: nothing came for %d seconds. The broker does "
                          "not reply, or a transaction is still open; try again",
                          l->topic, SILENCE_MS / 1000);
@@ -127,8 +132,12 @@ static int look_up(struct lookup *l, const char *url)
     if (sp_url_page(sp_view_str(url), &l->text, &page) != SP_OK)
         return sp_cli_failed("%s: not a usable URL", url);
     int32_t partition = (int32_t)(page.lo % (uint64_t)l->partitions);
-    if (rd_kafka_query_watermark_offsets(l->watcher, l->topic, partition, &low, &high,
-                                         TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    rd_kafka_resp_err_t code =
+        rd_kafka_query_watermark_offsets(l->watcher, l->topic, partition, &low, &high, TIMEOUT_MS);
+    l->forbidden |= sp_kafka_is_forbidden(code);
+    if (l->forbidden)
+        return not_read(l);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         struct sp_fault fault;
         sp_kafka_no_reply(l->watcher, &fault);
         return sp_cli_failed("%s", fault.text);
