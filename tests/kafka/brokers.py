@@ -153,6 +153,7 @@ def remade(place):
             indexer.send_signal(signal.SIGCONT)
             until(lambda: served(gone) == 404 and served(min(want)) not in (None, 404),
                   lambda: f"the new statuses alone: {served(gone)}, {served(min(want))}")
+            check_in("status was deleted and recreated: it is read from its beginning", log(place, "serve"))
             until(lambda: decided(followed()[count:]) == want, "the new statuses")
             until(lambda: indexed(want), lambda: "an index of the new statuses: " + log(place, "run"))
         for reader in ("status", "run"):

@@ -42,6 +42,8 @@ struct sp_statuses {
     struct sp_live *live;
     struct sp_buf line;
     void (*passed_over)(const char *why, uint64_t count);
+    void (*told)(const char *what);
+    char what[640];      /* that was told last; empty: an event was read since */
     uint64_t unreadable; /* events, since the start */
     uint64_t version;    /* atomic */
     bool caught_up;      /* atomic */
@@ -179,17 +181,40 @@ void sp_statuses_clear(struct sp_statuses *s)
     __atomic_add_fetch(&s->version, 1, __ATOMIC_SEQ_CST);
 }
 
+static void tell(struct sp_statuses *s, const char *what)
+{
+    if (!s->told || strncmp(s->what, what, sizeof s->what - 1) == 0)
+        return;
+    snprintf(s->what, sizeof s->what, "%s", what);
+    s->told(what);
+}
+
 /* The topic was recreated: nothing that is known is of its pages. Until it can be opened, there is
  * no client. */
 static void start_over(struct sp_statuses *s)
 {
     enum { PAUSE_US = 200000 };
+    char why[400], text[512];
+    tell(s, samepage_status_error(s->client));
     __atomic_store_n(&s->caught_up, false, __ATOMIC_SEQ_CST);
     samepage_status_close(s->client);
     sp_statuses_clear(s);
-    while (!(s->client = sp_client_open(s->properties, s->topic, NULL, 0)) &&
-           !__atomic_load_n(&s->ending, __ATOMIC_RELAXED))
+    while (!(s->client = sp_client_open(s->properties, s->topic, why, sizeof why)) &&
+           !__atomic_load_n(&s->ending, __ATOMIC_RELAXED)) {
+        snprintf(text, sizeof text, "%s; tries again, and has no statuses until then", why);
+        tell(s, text);
         usleep(PAUSE_US);
+    }
+}
+
+/* For ever: the client cannot be used any more. */
+static void give_up(struct sp_statuses *s)
+{
+    char text[640];
+    snprintf(text, sizeof text, "%s; the statuses are not read any more: start the server again",
+             samepage_status_error(s->client));
+    tell(s, text);
+    __atomic_store_n(&s->version, UINT64_MAX, __ATOMIC_SEQ_CST);
 }
 
 static void pass_over(struct sp_statuses *s)
@@ -209,16 +234,20 @@ static void *follow(void *arg)
             start_over(s);
             continue;
         }
-        if (got == SAMEPAGE_EVENT)
+        if (got == SAMEPAGE_EVENT) {
+            s->what[0] = 0;
             take(s, &event);
+        }
         if (got == SAMEPAGE_BAD)
             pass_over(s);
+        if (got == SAMEPAGE_RETRY)
+            tell(s, samepage_status_error(s->client));
         const char *erased = samepage_status_erased(s->client);
         if (erased)
             sp_statuses_forget(s, erased);
         __atomic_store_n(&s->caught_up, sp_client_caught_up(s->client), __ATOMIC_SEQ_CST);
         if (got == SAMEPAGE_FATAL) {
-            __atomic_store_n(&s->version, UINT64_MAX, __ATOMIC_SEQ_CST);
+            give_up(s);
             break;
         }
     }
@@ -248,6 +277,7 @@ enum sp_err sp_statuses_start(const struct sp_serve_options *options, struct sp_
     s->properties = options->properties;
     s->topic = options->topic;
     s->passed_over = options->passed_over;
+    s->told = options->told;
     s->live = live;
     s->caught_up = false;
     s->client = sp_client_open(s->properties, s->topic, fault->text, sizeof fault->text);

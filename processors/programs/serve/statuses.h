@@ -14,8 +14,8 @@ struct sp_statuses;
 
 struct sp_serve_options;
 
-/* Of the options: properties, topic and passed_over. Events go to `live` too. SP_IO if no broker
- * replies or there is no such topic. */
+/* Of the options: properties, topic, passed_over and told. Events go to `live` too. SP_IO if no
+ * broker replies or there is no such topic. */
 enum sp_err sp_statuses_start(const struct sp_serve_options *options, struct sp_live *live,
                               struct sp_statuses **ret_statuses, struct sp_fault *fault);
 void sp_statuses_stop(struct sp_statuses *s);

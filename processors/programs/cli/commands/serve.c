@@ -321,6 +321,11 @@ static void say_passed_over(const char *why, uint64_t count)
             (unsigned long long)count);
 }
 
+static void say_told(const char *what)
+{
+    fprintf(stderr, "samepage: %s\n", what);
+}
+
 static int serve_topic(struct arguments *a, const struct sp_config *config)
 {
     struct sp_kafka_options kafka;
@@ -335,6 +340,7 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     a->options.topic = topic;
     a->options.properties = properties;
     a->options.passed_over = say_passed_over;
+    a->options.told = say_told;
     struct sp_similarity_options similarity;
     sp_settings_similarity(config, &similarity);
     a->options.threshold = similarity.threshold;
