@@ -1,5 +1,5 @@
 """Rights (ACLs) on a broker that checks them: with the rights of k8s/overlays/secure/user.yaml all stages and
-commands work; where one is missing, a stage ends and says which.
+commands work; where one is missing, a stage ends and says which, and so does what reads a topic.
 
     rights.py WORK PROGRAM
 """
@@ -28,6 +28,10 @@ MISSING = (
     ("group", "group", "group", "Read"),
     ("compare", "topic", "tier2", "Read"),
 )
+
+
+# Commands that read one topic.
+READERS = ((("status", "--all"), "status"), (("rules", "--kafka"), "rules"))
 
 
 def rights():
@@ -59,10 +63,10 @@ class Rights:
         self.change("--remove", "deny", kind, name, [operation], "literal")
 
 
-def refused(place, stage):
+def refused(place, stage, *options):
     """The last line of a stage that ends by itself."""
     try:
-        done = subprocess.run([place.program, stage, *place.settings(stage)], text=True, timeout=PATIENCE_SECONDS,
+        done = subprocess.run([place.program, stage, *options, *place.settings(stage)], text=True, timeout=PATIENCE_SECONDS,
                               stderr=subprocess.PIPE, check=False)
     except subprocess.TimeoutExpired as error:
         raise Failure(f"{stage} goes on; it said: {error.stderr[-3000:]}") from error
@@ -106,6 +110,13 @@ def check_rights(broker, place, granted):
         said = refused(place, stage)
         granted.undo(kind, name, operation)
         print(f"{stage} without {operation} on {kind} {name}: {said}")
+        check_in("the broker's ACLs refuse this to our user", said)
+    for command, topic in READERS:
+        granted.deny("topic", topic, "Read")
+        said = refused(place, *command)
+        granted.undo("topic", topic, "Read")
+        print(f"{command[0]} without Read on topic {topic}: {said}")
+        check_in(f"{topic}: ", said)
         check_in("the broker's ACLs refuse this to our user", said)
 
 
