@@ -13,13 +13,7 @@
 #include "client/ends.h"
 #include "client/seen.h"
 
-enum {
-    METADATA_MS = 10000,
-    SEEK_MS = 10000,
-    COMMIT_MS = 10000,
-    CLOSE_MS = 10000,
-    MESSAGE_BYTES = 512
-};
+enum { METADATA_MS = 10000, SEEK_MS = 10000, MESSAGE_BYTES = 512 };
 
 struct samepage_status_client {
     rd_kafka_t *consumer;
