@@ -64,6 +64,8 @@ static struct sp_signature *text(struct world *w)
     uint32_t family = b->family < b->families ? b->family : rnd_below(&w->rnd, b->families);
     uint32_t span = w->span / b->families + 1, first = family * span + rnd_below(&w->rnd, span);
     uint32_t words = rnd_chance(&w->rnd, 70) ? 12 : 10 + rnd_below(&w->rnd, 8);
+    if (b->long_chain && w->result.events <= w->pages)
+        first = (uint32_t)w->result.events;
     if (w->o.method != SP_METHOD_SHINGLES)
         return page_by_builder(w->o.method, first, words);
     return b->texts == BIG_CHAIN ? page_by_items(first, words, 0) : relative(w, family);
@@ -256,6 +258,8 @@ uint32_t sim_big_draw(struct world *w)
     w->span = w->pages / 8 + rnd_below(&w->rnd, w->pages);
     w->messages_max = 1000 * 1000;
     b->texts = rnd_chance(&w->rnd, 30) ? BIG_CHAIN : BIG_FAMILIES;
+    b->long_chain = b->texts == BIG_CHAIN && w->o.seed % 2;
+    w->span = b->long_chain ? w->pages : w->span;
     b->families = 1 + rnd_below(&w->rnd, 6);
     b->size = sizes[rnd_below(&w->rnd, 3)];
     b->most = 1 + rnd_below(&w->rnd, b->size / 8);

@@ -49,6 +49,7 @@ enum big_fate { FATE_NONE, FATE_ERASED, FATE_CHANGED, FATE_CHAINED, FATE_GONE };
 /* Of a big world (big.h). */
 struct big {
     enum big_texts texts;
+    bool long_chain; /* at first each page resembles the next one, and every second one wins */
     uint32_t families;
     uint32_t size;   /* shingles of a page of a family */
     uint32_t most;   /* of these, replaced */
