@@ -107,6 +107,12 @@ void sim_crawl(struct world *w, uint32_t page, void (*draw)(struct world *w, str
 void sim_erase(struct world *w, uint32_t page);
 /* The number of the page. */
 uint32_t sim_page_number(const struct world *w, struct sp_id id);
+/* moving.c: whether a process still has the previous maps. */
+bool sim_stale_process(const struct world *w);
+/* Whether a page is still on its way to an old cell, sent by a process without the new maps, or
+ * messages wait for the new ones. */
+bool sim_put_under_way(const struct world *w);
+uint64_t sim_rows_to_move(const struct world *w);
 /* alone.c: to be called with each message before its step. */
 void sim_check_alone(struct world *w, const struct sp_message *m);
 /* check.c: once no message is pending, compares the stored state and the published statuses with

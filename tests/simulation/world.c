@@ -508,48 +508,12 @@ static void destroy(struct world *w)
 /* ---- a new partition map ------------------------------------------------------------------------
  */
 
-static bool stale_process(const struct world *w)
-{
-    for (uint32_t i = 0; i < w->process_count; i++)
-        if (w->processes[i].stale)
-            return true;
-    return false;
-}
-
-/* Whether a page is still on its way to an old cell, sent by a process without the new maps, or
- * messages wait for the new ones. */
-static bool put_under_way(const struct world *w)
-{
-    for (uint32_t i = 0; i < w->process_count; i++) {
-        if (w->processes[i].aside.first)
-            return true;
-        for (uint32_t c = 0; c < CHANNELS; c++)
-            for (const struct sp_message *m = w->processes[i].in[c].first; m; m = m->next)
-                if (m->kind == SP_MSG_PUT &&
-                    sp_maps_standing(&w->compare.maps, m->put.cell) == SP_CELL_LEAVING)
-                    return true;
-    }
-    return false;
-}
-
-static uint64_t rows_to_move(const struct world *w)
-{
-    uint64_t rows = 0;
-    for (uint32_t i = 0; i < w->process_count; i++) {
-        struct sp_compare_stage_stats stats = {0};
-        if (w->processes[i].compare)
-            sp_compare_stage_stats(w->processes[i].compare, &stats);
-        rows += stats.rows_to_move;
-    }
-    return rows;
-}
-
 /* The operator's next action: a new map; one process restarted with it; or, once old cells are
  * empty, the end of the previous map. */
 static void operate(struct world *w)
 {
     struct process *p = &w->processes[rnd_below(&w->rnd, w->process_count)];
-    if (stale_process(w)) {
+    if (sim_stale_process(w)) {
         if (p->stale)
             crash(w, p);
     } else if (!w->moving) {
@@ -560,10 +524,10 @@ static void operate(struct world *w)
         use_map(w);
         for (uint32_t i = 0; i < w->process_count; i++)
             w->processes[i].stale = true;
-    } else if (rows_to_move(w) > 0) {
+    } else if (sim_rows_to_move(w) > 0) {
         if (p->compare)
             transaction(w, p);
-    } else if (!put_under_way(w)) {
+    } else if (!sim_put_under_way(w)) {
         w->moving = false;
         use_map(w);
         for (uint32_t i = 0; i < w->process_count; i++)
@@ -634,7 +598,8 @@ struct sim_result sim_run(const struct sim_options *options)
         struct process *p = some_process(w);
         if (w->o.hostile && sim_is_left_alone(w))
             events = 0; /* no more fetches */
-        if (!w->result.ok || (!p && w->result.events >= events && !w->moving && !stale_process(w)))
+        if (!w->result.ok ||
+            (!p && w->result.events >= events && !w->moving && !sim_stale_process(w)))
             break;
         if (!p ? w->result.events >= events : rnd_chance(&w->rnd, 10))
             operate(w);
