@@ -1,33 +1,20 @@
 /* See big.h. */
 #include "big.h"
 
-#include <stdlib.h>
-
 #include "pages.h"
 
 enum { SHINGLES_MAX = 80, POOL = 40 };
 
 /* ---- texts ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
+/* As a page of the same shingles in any order. */
 static struct sp_signature *signature_of(uint32_t *shingles, uint32_t count)
 {
-    struct sp_signature *x = sp_signature_alloc(count, 0);
-    qsort(shingles, count, sizeof *shingles, by_number);
-    x->params = 1;
-    x->language = 0;
-    x->content_hash = sp_hash128(shingles, count * sizeof *shingles);
-    x->shingle_total = x->shingle_count = count;
-    x->sentence_count = 0;
-    memset(x->length, 0, sizeof x->length);
+    struct sp_signature *x = page_by_shingles(shingles, count, count, (struct sp_id){0, 0});
+    x->content_hash = sp_hash128(x->hashes, count * sizeof *x->hashes);
+    x->length[0] = 0;
     for (uint32_t i = 0; i < count; i++)
-        x->length[shingles[i] % SP_DIMS]++;
-    memcpy(x->hashes, shingles, count * sizeof *shingles);
+        x->length[x->hashes[i] % SP_DIMS]++;
     return x;
 }
 

@@ -53,26 +53,10 @@ struct index_world {
 
 /* ---- texts ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static struct sp_signature *signature_of(struct index_world *w, uint32_t *shingles, uint32_t count)
 {
     uint32_t kept = w->kept && count > w->kept ? w->kept : count, serial = ++w->serial;
-    struct sp_signature *x = sp_signature_alloc(kept, 0);
-    qsort(shingles, count, sizeof *shingles, by_number);
-    x->params = 1;
-    x->language = 0;
-    x->content_hash = sp_hash128(&serial, sizeof serial);
-    x->length[0] = x->shingle_total = count;
-    x->length[1] = x->length[2] = 0;
-    x->shingle_count = kept;
-    x->sentence_count = 0;
-    memcpy(x->hashes, shingles, kept * sizeof *shingles);
-    return x;
+    return page_by_shingles(shingles, count, kept, sp_hash128(&serial, sizeof serial));
 }
 
 static uint32_t shingle(uint32_t of, uint32_t place)

@@ -1,9 +1,28 @@
 /* Signatures of made-up pages: see pages.h. */
 #include "pages.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "page/builder.h"
+
+struct sp_signature *page_by_shingles(uint32_t *shingles, uint32_t count, uint32_t kept,
+                                      struct sp_id content)
+{
+    struct sp_signature *s = sp_signature_alloc(kept, 0);
+    qsort(shingles, count, sizeof *shingles, sp_by_u32);
+    s->params = 1;
+    s->language = 0;
+    s->content_hash = content;
+    s->shingle_total = count;
+    s->shingle_count = kept;
+    s->sentence_count = 0;
+    memset(s->length, 0, sizeof s->length);
+    s->length[0] = count;
+    memcpy(s->hashes, shingles, kept * sizeof *shingles);
+    return s;
+}
 
 /* A page of `words` consecutive items from `first` on: neighbours overlap, so that chains, merges
  * and splits are frequent. Item i counts for dimension i % 3. */
