@@ -7,6 +7,9 @@ enum { TIMEOUT_MS = 5000 };
 /* So many copies are expected before their absence means anything. If pages are drawn
  * independently, none of them is in the sample with a probability of e^-30. */
 enum { EXPECTED = 30 };
+/* Questions at once after a start: the coordinator of a group that has just begun may not be there
+ * yet. Without a right there will never be a reply, so the later ones are rare. */
+enum { AT_ONCE = 10 };
 
 static bool is_committed(const struct sp_copies *c, int64_t *ret_sum)
 {
@@ -28,8 +31,10 @@ static bool is_committed(const struct sp_copies *c, int64_t *ret_sum)
 static void begin(struct sp_copies *c)
 {
     if (sp_kafka_partitions(c->handle, c->topic, &c->partitions) != SP_OK ||
-        !is_committed(c, &c->before))
+        !is_committed(c, &c->before)) {
         c->partitions = 0;
+        c->unanswered++;
+    }
 }
 
 enum sp_err sp_copies_open(struct sp_copies *c, const struct sp_kafka_options *options,
@@ -53,15 +58,15 @@ void sp_copies_close(struct sp_copies *c)
 void sp_copies_ask(struct sp_copies *c, double share)
 {
     int64_t now = 0;
-    if (c->said || c->copies || (double)c->statuses * share < EXPECTED)
+    bool expected = (double)c->statuses * share >= EXPECTED;
+    if (c->said || c->copies || (!expected && (c->partitions || c->unanswered > AT_ONCE)))
         return;
     if (!c->partitions) {
         begin(c);
         c->statuses = 0;
-        return;
-    }
-    if (is_committed(c, &now))
+    } else if (is_committed(c, &now)) {
         c->handled = now - c->before;
+    }
 }
 
 bool sp_copies_missing(struct sp_copies *c, double share)
