@@ -344,12 +344,11 @@ static bool same_page(const char *a, const char *b)
     bool same = same_text(a, b);
     if (same || !a || !b)
         return same;
-    struct sp_buf x = {0}, y = {0};
-    same = sp_url_canonical(sp_view_str(a), &x) == SP_OK &&
-           sp_url_canonical(sp_view_str(b), &y) == SP_OK &&
-           sp_view_eq(sp_buf_view(&x), sp_buf_view(&y));
-    sp_buf_done(&x);
-    sp_buf_done(&y);
+    struct sp_buf canonical = {0};
+    struct sp_id x, y;
+    same = sp_url_page(sp_view_str(a), &canonical, &x) == SP_OK &&
+           sp_url_page(sp_view_str(b), &canonical, &y) == SP_OK && sp_id_eq(x, y);
+    sp_buf_done(&canonical);
     return same;
 }
 
