@@ -468,25 +468,3 @@ bool sp_kafka_is_forbidden(rd_kafka_resp_err_t code)
            code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED ||
            code == RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
 }
-
-enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count)
-{
-    enum { TIMEOUT_MS = 10000 };
-    const struct rd_kafka_metadata *metadata = NULL;
-    rd_kafka_topic_t *t = rd_kafka_topic_new(handle, topic, NULL);
-    enum sp_err err = SP_BUSY;
-    if (t && rd_kafka_metadata(handle, 0, t, &metadata, TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        rd_kafka_resp_err_t code = metadata->topic_cnt == 1
-                                       ? metadata->topics[0].err
-                                       : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-        err = sp_kafka_is_forbidden(code) ? SP_INVALID : SP_NOT_FOUND;
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            *ret_count = metadata->topics[0].partition_cnt;
-            err = *ret_count > 0 ? SP_OK : SP_NOT_FOUND;
-        }
-        rd_kafka_metadata_destroy(metadata);
-    }
-    if (t)
-        rd_kafka_topic_destroy(t);
-    return err;
-}

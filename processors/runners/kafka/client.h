@@ -118,6 +118,9 @@ enum sp_err sp_kafka_replied(struct sp_fault *fault, const char *what, rd_kafka_
 /* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker is reachable),
  * SP_INVALID (sp_kafka_is_forbidden). */
 enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
+/* The same; a fault says what is wrong, and what to do. */
+enum sp_err sp_kafka_find_topic(rd_kafka_t *handle, const char *topic, int32_t *ret_count,
+                                struct sp_fault *fault);
 
 /* Where the consumer group of the handle has committed; the handle need not be a member
  * (SP_KAFKA_WATCHER with a name). Sets the offsets of the list, RD_KAFKA_OFFSET_INVALID where there

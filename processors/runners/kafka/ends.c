@@ -1,4 +1,5 @@
-/* Where the partitions of a topic end, and where a consumer group is in them; see client.h. */
+/* What a broker says of a topic: its partitions, where they end, and where a consumer group is in
+ * them; see client.h. */
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -10,6 +11,40 @@ enum sp_err sp_kafka_replied(struct sp_fault *fault, const char *what, rd_kafka_
     return sp_kafka_is_forbidden(code)
                ? sp_fault_set(fault, SP_INVALID, "%s: %s: %s", what, text, SP_KAFKA_FORBIDDEN)
                : sp_fault_set(fault, SP_BUSY, "%s: %s", what, text);
+}
+
+enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count)
+{
+    enum { TIMEOUT_MS = 10000 };
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_topic_t *t = rd_kafka_topic_new(handle, topic, NULL);
+    enum sp_err err = SP_BUSY;
+    if (t && rd_kafka_metadata(handle, 0, t, &metadata, TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_resp_err_t code = metadata->topic_cnt == 1
+                                       ? metadata->topics[0].err
+                                       : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+        err = sp_kafka_is_forbidden(code) ? SP_INVALID : SP_NOT_FOUND;
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            *ret_count = metadata->topics[0].partition_cnt;
+            err = *ret_count > 0 ? SP_OK : SP_NOT_FOUND;
+        }
+        rd_kafka_metadata_destroy(metadata);
+    }
+    if (t)
+        rd_kafka_topic_destroy(t);
+    return err;
+}
+
+enum sp_err sp_kafka_find_topic(rd_kafka_t *handle, const char *topic, int32_t *ret_count,
+                                struct sp_fault *fault)
+{
+    enum sp_err err = sp_kafka_partitions(handle, topic, ret_count);
+    if (err == SP_NOT_FOUND)
+        return sp_fault_set(fault, err, "there is no topic %s; `samepage topics create` creates it",
+                            topic);
+    if (err == SP_INVALID)
+        return sp_fault_set(fault, err, "%s: %s", topic, SP_KAFKA_FORBIDDEN);
+    return err == SP_OK ? SP_OK : sp_kafka_no_reply(handle, fault);
 }
 
 /* False: to be asked again, because a leader is not known or has just changed. */

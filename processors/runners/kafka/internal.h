@@ -3,8 +3,6 @@
 #ifndef SP_KAFKA_INTERNAL_H
 #define SP_KAFKA_INTERNAL_H
 
-#include <unistd.h>
-
 #include "base/clock.h"
 #include "kafka/crew.h"
 #include "kafka/failure.h"
@@ -107,14 +105,6 @@ struct sp_worker {
 
 #define ADD(w, field, n) __atomic_add_fetch(&(w)->options->metrics->field, n, __ATOMIC_RELAXED)
 #define SET(w, field, n) __atomic_store_n(&(w)->options->metrics->field, n, __ATOMIC_RELAXED)
-
-/* Waits, until the process is to stop at the latest. */
-static inline void sp_worker_pause(const struct sp_worker *w, uint32_t ms)
-{
-    enum { SLICE_MS = 100 };
-    for (uint32_t i = 0; i < ms && !*w->stop; i += SLICE_MS)
-        usleep(1000 * SLICE_MS);
-}
 
 /* Notes that the worker is alive: at each poll, and between waits, each of which is shorter than a
  * minute. */

@@ -150,13 +150,8 @@ static enum sp_err read_all(struct reading *r, struct sp_fault *fault)
 static enum sp_err find_topic(rd_kafka_t *handle, const char *name, int32_t *ret_partitions,
                               struct sp_fault *fault)
 {
-    enum sp_err err = sp_kafka_partitions(handle, name, ret_partitions);
-    if (err == SP_NOT_FOUND)
-        return sp_fault_set(fault, SP_INVALID,
-                            "there is no topic %s; `samepage topics create` creates it", name);
-    if (err == SP_INVALID)
-        return sp_fault_set(fault, err, "%s: %s", name, SP_KAFKA_FORBIDDEN);
-    return err == SP_OK ? SP_OK : sp_kafka_no_reply(handle, fault);
+    enum sp_err err = sp_kafka_find_topic(handle, name, ret_partitions, fault);
+    return err == SP_NOT_FOUND ? SP_INVALID : err;
 }
 
 /* With this, an offset that no longer exists is an error: records before it may be missing in the

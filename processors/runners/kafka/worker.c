@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -384,6 +385,14 @@ static uint32_t wait_ms(const struct sp_worker *w, uint32_t *silences)
     return ms < REGISTRY_WAIT_MAX_MS ? ms : REGISTRY_WAIT_MAX_MS;
 }
 
+/* Ends early when the process is to stop. */
+static void pause_for(const struct sp_worker *w, uint32_t ms)
+{
+    enum { SLICE_MS = 100 };
+    for (uint32_t i = 0; i < ms && !*w->stop; i += SLICE_MS)
+        usleep(1000 * SLICE_MS);
+}
+
 enum sp_err sp_worker_run(const struct sp_worker_options *options,
                           const volatile sig_atomic_t *stop, struct sp_fault *fault)
 {
@@ -409,7 +418,7 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
             sp_worker_say(&w, "warning", "starting again: %s", w.failure.fault.text);
             ADD(&w, errors, 1);
             ADD(&w, restarts, 1);
-            sp_worker_pause(&w, wait_ms(&w, &silences));
+            pause_for(&w, wait_ms(&w, &silences));
         } else {
             err = w.failure.err;
             *fault = w.failure.fault;

@@ -194,14 +194,9 @@ static bool has_topic(rd_kafka_t *handle, const char *name)
 static enum sp_err send_all(const struct arguments *a, struct sending *s, struct sp_fault *fault)
 {
     enum { FLUSH_MS = 120000 };
-    enum sp_err err = sp_kafka_partitions(s->producer, s->topic, &s->partitions);
-    if (err == SP_BUSY)
-        return sp_kafka_no_reply(s->producer, fault);
-    if (err == SP_INVALID)
-        return sp_fault_set(fault, err, "%s: %s", s->topic, SP_KAFKA_FORBIDDEN);
+    enum sp_err err = sp_kafka_find_topic(s->producer, s->topic, &s->partitions, fault);
     if (err != SP_OK)
-        return sp_fault_set(fault, err, "there is no topic %s; `samepage topics create` creates it",
-                            s->topic);
+        return err;
     if (!has_topic(s->producer, s->audit))
         s->audit[0] = 0;
     for (size_t i = 0; i < a->count; i++) {

@@ -229,19 +229,6 @@ struct arguments {
     bool wrong;      /* --wait is no number */
 };
 
-static enum sp_err ask_partitions(struct ingest *in, struct sp_fault *fault)
-{
-    enum sp_err err = sp_kafka_partitions(in->producer, in->topic, &in->partitions);
-    if (err == SP_BUSY)
-        return sp_kafka_no_reply(in->producer, fault);
-    if (err == SP_INVALID)
-        return sp_fault_set(fault, err, "%s: %s", in->topic, SP_KAFKA_FORBIDDEN);
-    return err == SP_OK ? SP_OK
-                        : sp_fault_set(fault, err,
-                                       "there is no topic %s; `samepage topics create` creates it",
-                                       in->topic);
-}
-
 /* Finds the topic. Waits for brokers that are being restarted; such a broker replies before it has
  * heard of its topics, so then the topic is waited for as well. */
 static enum sp_err find_topic(struct ingest *in, const struct sp_kafka_options *kafka,
@@ -257,10 +244,10 @@ static enum sp_err find_topic(struct ingest *in, const struct sp_kafka_options *
         err = sp_kafka_await(kafka, in->producer, end_ms - sp_clock_ms(), fault);
     }
     if (err == SP_OK)
-        err = ask_partitions(in, fault);
+        err = sp_kafka_find_topic(in->producer, in->topic, &in->partitions, fault);
     while (waits && (err == SP_BUSY || err == SP_NOT_FOUND) && sp_clock_ms() < end_ms) {
         usleep(1000 * PAUSE_MS);
-        err = ask_partitions(in, fault);
+        err = sp_kafka_find_topic(in->producer, in->topic, &in->partitions, fault);
     }
     return err;
 }

@@ -284,19 +284,13 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
     struct sp_fault fault;
     char error[512] = "";
     int code = SP_EXIT_DONE;
-    enum sp_err err = SP_OK;
     sp_cli_kafka_options(config, &kafka);
     sp_topic_name(&kafka, SP_TOPIC_STATUS, l.topic);
     if (sp_kafka_open(&kafka, SP_KAFKA_READER, "status", NULL, NULL, &l.reader, &fault) != SP_OK ||
         sp_kafka_open(&kafka, SP_KAFKA_WATCHER, "status", NULL, NULL, &l.watcher, &fault) != SP_OK)
         code = sp_cli_failed("%s", fault.text);
-    else if (sp_kafka_reach(&kafka, l.watcher, &fault) != SP_OK)
-        code = sp_cli_failed("%s", fault.text);
-    else if ((err = sp_kafka_partitions(l.watcher, l.topic, &l.partitions)) == SP_NOT_FOUND)
-        code = sp_cli_failed("there is no topic %s; `samepage topics create` creates it", l.topic);
-    else if (err == SP_INVALID)
-        code = sp_cli_failed("%s: %s", l.topic, SP_KAFKA_FORBIDDEN);
-    else if (err != SP_OK && sp_kafka_no_reply(l.watcher, &fault) != SP_OK)
+    else if (sp_kafka_reach(&kafka, l.watcher, &fault) != SP_OK ||
+             sp_kafka_find_topic(l.watcher, l.topic, &l.partitions, &fault) != SP_OK)
         code = sp_cli_failed("%s", fault.text);
     /* Opened before the list is read, so that no event between the two is missed. */
     else if (asked->follow && !(client = open_client(&kafka, l.topic, error, sizeof error)))
