@@ -207,7 +207,7 @@ static void start_over(struct sp_statuses *s)
     }
 }
 
-/* For ever: the client cannot be used any more. */
+/* The client cannot be used any more. */
 static void give_up(struct sp_statuses *s)
 {
     char text[640];
