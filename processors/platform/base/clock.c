@@ -2,6 +2,7 @@
 #include "base/clock.h"
 
 #include <time.h>
+#include <unistd.h>
 
 static struct timespec read_clock(clockid_t clock)
 {
@@ -39,4 +40,17 @@ double sp_clock_thread_seconds(void)
 double sp_clock_process_seconds(void)
 {
     return seconds(read_clock(CLOCK_PROCESS_CPUTIME_ID));
+}
+
+bool sp_clock_pause(uint32_t ms, bool (*goes_on)(void *arg), void *arg)
+{
+    enum { SLICE_MS = 50 };
+    bool on = goes_on(arg);
+    while (ms && on) {
+        uint32_t slice_ms = ms < SLICE_MS ? ms : SLICE_MS;
+        usleep(1000 * slice_ms);
+        ms -= slice_ms;
+        on = goes_on(arg);
+    }
+    return on;
 }

@@ -3,6 +3,7 @@
 #ifndef SP_BASE_CLOCK_H
 #define SP_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Monotonic time since an arbitrary moment, the same for all three: CLOCK_MONOTONIC. */
@@ -13,5 +14,9 @@ int64_t sp_clock_us(void);
 /* Seconds of processor time that the calling thread, or the process, has used. */
 double sp_clock_thread_seconds(void);
 double sp_clock_process_seconds(void);
+
+/* Sleeps for so many milliseconds, or until `goes_on` returns false, which is called at least ten
+ * times a second, before the first and after the last sleep too. What it returned last. */
+bool sp_clock_pause(uint32_t ms, bool (*goes_on)(void *arg), void *arg);
 
 #endif

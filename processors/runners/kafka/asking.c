@@ -2,7 +2,8 @@
 #include "kafka/asking.h"
 
 #include <stdio.h>
-#include <unistd.h>
+
+#include "base/clock.h"
 
 static void say_missing(const struct sp_asking *a, const char *name)
 {
@@ -13,17 +14,6 @@ static void say_missing(const struct sp_asking *a, const char *name)
     a->say(a->arg, "warning", text);
 }
 
-static bool pause_goes_on(const struct sp_asking *a)
-{
-    enum { SLICE_MS = 100 };
-    bool goes_on = a->goes_on(a->arg);
-    for (int ms = 0; ms < SP_ASKING_MS && goes_on; ms += SLICE_MS) {
-        usleep(1000 * SLICE_MS);
-        goes_on = a->goes_on(a->arg);
-    }
-    return goes_on;
-}
-
 static enum sp_err ask(struct sp_asking *a, rd_kafka_t *handle, enum sp_topic topic,
                        const char *name, int32_t *ret_count)
 {
@@ -32,7 +22,7 @@ static enum sp_err ask(struct sp_asking *a, rd_kafka_t *handle, enum sp_topic to
     while (err == SP_NOT_FOUND && a->found[topic] && a->count < SP_ASKING_MOST && goes_on) {
         if (a->count++ == 0)
             say_missing(a, name);
-        goes_on = pause_goes_on(a);
+        goes_on = sp_clock_pause(SP_ASKING_MS, a->goes_on, a->arg);
         err = sp_kafka_partitions(handle, name, ret_count);
     }
     a->found[topic] |= err == SP_OK;

@@ -1,12 +1,11 @@
 /* See lag.h. */
 #include "kafka/lag.h"
 
-#include <unistd.h>
-
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/thread.h"
 
-enum { INTERVAL_MS = 500, SLICE_MS = 20, TIMEOUT_MS = 5000 };
+enum { INTERVAL_MS = 500, TIMEOUT_MS = 5000 };
 
 struct tier {
     rd_kafka_t *handle; /* in the group that reads it */
@@ -25,6 +24,11 @@ struct sp_lag {
 static bool ends(const struct sp_lag *l)
 {
     return __atomic_load_n(&l->ending, __ATOMIC_RELAXED);
+}
+
+static bool goes_on(void *arg)
+{
+    return !ends(arg);
 }
 
 /* Where the group will continue in a partition: at its beginning, if it has committed nothing. */
@@ -76,8 +80,7 @@ static void *look(void *arg)
         int64_t a = lag_of(l, &l->tiers[0]), b = a < 0 ? a : lag_of(l, &l->tiers[1]);
         if (b >= 0)
             __atomic_store_n(&l->lag, a + b, __ATOMIC_RELAXED);
-        for (int ms = 0; ms < INTERVAL_MS && !ends(l); ms += SLICE_MS)
-            usleep(1000 * SLICE_MS);
+        sp_clock_pause(INTERVAL_MS, goes_on, l);
     }
     return NULL;
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -13,7 +12,7 @@
 #include "kafka/repeats.h"
 
 /* FOLLOW_MS: a take-over has to read what was written in that time. */
-enum { FOLLOW_MS = 1000, RETRY_MS = 10000, SLICE_MS = 20, REPLY_MS = 3000 };
+enum { FOLLOW_MS = 1000, RETRY_MS = 10000, REPLY_MS = 3000 };
 /* A copy is written to but never read, so it gets little memory. */
 enum { MEMTABLE_BYTES = 8 << 20, CACHE_BYTES = 1 << 20 };
 
@@ -37,10 +36,9 @@ static bool ends(const struct sp_standby *s)
     return __atomic_load_n(&s->ending, __ATOMIC_RELAXED);
 }
 
-static void pause_for(const struct sp_standby *s, int ms)
+static bool goes_on(void *arg)
 {
-    for (; ms > 0 && !ends(s); ms -= SLICE_MS)
-        usleep(1000 * SLICE_MS);
+    return !ends(arg);
 }
 
 static void say(void *arg, const char *level, const char *text)
@@ -223,7 +221,7 @@ static void *follow(void *arg)
     struct sp_standby *s = arg;
     size_t members = 0, position = 0;
     while (!ends(s) && !ask(s, &members, &position))
-        pause_for(s, FOLLOW_MS);
+        sp_clock_pause(FOLLOW_MS, goes_on, s);
     if (!ends(s)) {
         choose(s, members, position);
         __atomic_store_n(s->options.metric_wanted, s->count, __ATOMIC_RELAXED);
@@ -232,7 +230,7 @@ static void *follow(void *arg)
         bool good = has_room(s) && catch_up(s) == SP_OK;
         if (!good)
             close_copies(s);
-        pause_for(s, good ? FOLLOW_MS : RETRY_MS);
+        sp_clock_pause(good ? FOLLOW_MS : RETRY_MS, goes_on, s);
     }
     close_copies(s);
     return NULL;

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -17,8 +16,6 @@ enum { TIMEOUT_MS = 30000, ASK_MS = 5000, STALLED_MS = 60000, RESTART_MS = 2000 
 /* A batch is waited for until it is full. Meanwhile librdkafka sends a fetch every 20 ms, also if
  * there is nothing more: with 200 ms these took a fifth of the time of watch. */
 enum { POLL_MS = 10 };
-/* A signal ends a sleep, unless it came just before. */
-enum { SLICE_MS = 500 };
 enum { SAID_MOST = 100, UNANSWERED_MOST = 60 };
 enum { BATCH = 512 }; /* messages taken from librdkafka under one lock */
 enum { TAIL = 16 };   /* offsets at the end of tier1 among which its last message is looked for */
@@ -335,12 +332,6 @@ static bool goes_on(void *arg)
     return !ends(w);
 }
 
-static void pause_for(void *arg, uint32_t milliseconds)
-{
-    for (uint32_t ms = 0; ms < milliseconds && goes_on(arg); ms += SLICE_MS)
-        usleep(1000 * SLICE_MS);
-}
-
 static void say_text(void *arg, const char *level, const char *text)
 {
     say(arg, level, "%s", text);
@@ -466,7 +457,7 @@ static enum sp_err round_of_laps(struct watch *w)
     while (err == SP_OK && !ends(w)) {
         err = lap(w);
         if (err == SP_OK)
-            pause_for(w, w->options->interval_ms);
+            sp_clock_pause(w->options->interval_ms, goes_on, w);
     }
     METRIC(w, ready, 0);
     close_all(w);
@@ -486,7 +477,7 @@ enum sp_err sp_watch_run(const struct sp_watch_options *options, const volatile 
         say(&w, "warning", "%s; begins again", fault->text);
         __atomic_add_fetch(&options->metrics->errors, 1, __ATOMIC_RELAXED);
         __atomic_add_fetch(&options->metrics->restarts, 1, __ATOMIC_RELAXED);
-        pause_for(&w, options->restart_ms ? options->restart_ms : RESTART_MS);
+        sp_clock_pause(options->restart_ms ? options->restart_ms : RESTART_MS, goes_on, &w);
     }
     say(&w, w.before.missing + w.before.wrong ? "error" : "info",
         "%llu similar pairs judged: %llu missing, %llu wrong", (unsigned long long)w.before.judged,

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -385,12 +384,10 @@ static uint32_t wait_ms(const struct sp_worker *w, uint32_t *silences)
     return ms < REGISTRY_WAIT_MAX_MS ? ms : REGISTRY_WAIT_MAX_MS;
 }
 
-/* Ends early when the process is to stop. */
-static void pause_for(const struct sp_worker *w, uint32_t ms)
+static bool is_wanted(void *arg)
 {
-    enum { SLICE_MS = 100 };
-    for (uint32_t i = 0; i < ms && !*w->stop; i += SLICE_MS)
-        usleep(1000 * SLICE_MS);
+    const struct sp_worker *w = arg;
+    return !*w->stop;
 }
 
 enum sp_err sp_worker_run(const struct sp_worker_options *options,
@@ -418,7 +415,7 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
             sp_worker_say(&w, "warning", "starting again: %s", w.failure.fault.text);
             ADD(&w, errors, 1);
             ADD(&w, restarts, 1);
-            pause_for(&w, wait_ms(&w, &silences));
+            sp_clock_pause(wait_ms(&w, &silences), is_wanted, &w);
         } else {
             err = w.failure.err;
             *fault = w.failure.fault;

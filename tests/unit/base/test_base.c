@@ -1,5 +1,6 @@
 /* Buffers and readers: what is written is read back, and reads past the end fail. */
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "harness.h"
@@ -65,4 +66,26 @@ TEST(every_error_has_a_name_and_a_text)
     }
     CU_ASSERT_STRING_EQUAL(sp_err_name(SP_TOO_LARGE), "too_large");
     CU_ASSERT_EQUAL(sp_err_class(SP_TOO_LARGE), SP_CLASS_BAD_RECORD);
+}
+
+static bool goes_on_for(void *arg)
+{
+    int *left = arg;
+    return --*left > 0;
+}
+
+TEST(a_pause_ends_when_it_is_told_to)
+{
+    int left = 3;
+    CU_ASSERT_FALSE(sp_clock_pause(UINT32_MAX, goes_on_for, &left));
+    CU_ASSERT_EQUAL(left, 0);
+    left = 1;
+    CU_ASSERT_FALSE(sp_clock_pause(UINT32_MAX, goes_on_for, &left));
+    left = 1000;
+    int64_t start_us = sp_clock_us();
+    CU_ASSERT_TRUE(sp_clock_pause(0, goes_on_for, &left));
+    CU_ASSERT_EQUAL(left, 999);
+    CU_ASSERT_TRUE(sp_clock_pause(120, goes_on_for, &left));
+    CU_ASSERT(sp_clock_us() - start_us >= 120000);
+    CU_ASSERT(1000 - left >= 3);
 }

@@ -10,16 +10,15 @@
 static uint64_t waited_ms;
 static bool hurries; /* the worker's pauses are counted, and take no time */
 
-int __real_usleep(useconds_t microseconds);
-int __wrap_usleep(useconds_t microseconds);
+bool __real_sp_clock_pause(uint32_t ms, bool (*goes_on)(void *arg), void *arg);
+bool __wrap_sp_clock_pause(uint32_t ms, bool (*goes_on)(void *arg), void *arg);
 
-/* Counts the worker's pauses, which consist of sleeps of a tenth of a second. */
-int __wrap_usleep(useconds_t microseconds)
+bool __wrap_sp_clock_pause(uint32_t ms, bool (*goes_on)(void *arg), void *arg)
 {
-    bool pauses = microseconds == 100000 && pthread_equal(pthread_self(), world.thread);
+    bool pauses = pthread_equal(pthread_self(), world.thread);
     if (pauses)
-        __atomic_add_fetch(&waited_ms, 100, __ATOMIC_RELAXED);
-    return __real_usleep(pauses && hurries ? 0 : microseconds);
+        __atomic_add_fetch(&waited_ms, ms, __ATOMIC_RELAXED);
+    return __real_sp_clock_pause(pauses && hurries ? 0 : ms, goes_on, arg);
 }
 
 /* ---- topics ---- */
