@@ -408,21 +408,21 @@ void sp_star_shards_take(struct sp_star_shards *t, uint32_t key, uint32_t value)
         home->filter = 0;
 }
 
-/* The buckets where the key may be a guest. */
+/* Where the key may be outside its bucket. */
 static void prefetch_beside(const struct sp_star_spot *spot)
 {
     struct sp_star_bucket *home = sp_star_home(spot);
+    const struct sp_star_cells *over = &spot->shard->over;
     sp_prefetch(sp_star_behind(spot->shard, home));
     sp_prefetch(sp_star_before(spot->shard, home));
+    if (over->count)
+        sp_prefetch(&over->cells[spot->last & (over->count - 1)]);
 }
 
 void sp_star_shards_prefetch_search(const struct sp_star_shards *t, uint32_t key)
 {
     struct sp_star_spot spot = sp_star_spot_of(t, key);
-    const struct sp_star_cells *over = &spot.shard->over;
     prefetch_beside(&spot);
-    if (over->used)
-        sp_prefetch(&over->cells[spot.last & (over->count - 1)]);
 }
 
 void sp_star_shards_prefetch_room(const struct sp_star_shards *t, uint32_t key)
