@@ -1,6 +1,7 @@
 """Accessibility of the pages of samepage serve and evaluate: axe-core on every view, in light and dark mode, on a wide
 screen and on a phone; and operation by keyboard alone."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -15,19 +16,26 @@ from serve import serving
 AXE = "axe-core@4.10.3"
 
 
+def fetch_axe(home):
+    if not shutil.which("npm"):
+        raise Skip("there is no npm to fetch " + AXE)
+    done = subprocess.run(["npm", "install", "--prefix", home, "--no-save", "--ignore-scripts",
+                           "--no-audit", "--no-fund", AXE], cwd=home, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    if done.returncode != 0:
+        raise Skip(AXE + " cannot be had: " + done.stdout.decode("utf-8", "replace")[-500:])
+
+
 def axe_source(program):
     """The script of axe-core, downloaded by npm once for each build."""
     home = os.path.join(os.path.dirname(program), "axe")
     script = os.path.join(home, "node_modules", "axe-core", "axe.min.js")
-    if not os.path.exists(script):
-        if not shutil.which("npm"):
-            raise Skip("there is no npm to fetch " + AXE)
-        os.makedirs(home, exist_ok=True)
-        done = subprocess.run(["npm", "install", "--prefix", home, "--no-save", "--ignore-scripts",
-                               "--no-audit", "--no-fund", AXE], cwd=home, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        if done.returncode != 0:
-            raise Skip(AXE + " cannot be had: " + done.stdout.decode("utf-8", "replace")[-500:])
+    os.makedirs(home, exist_ok=True)
+    # Several tests begin at the same time, and two installations would disturb each other.
+    with open(os.path.join(home, "lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(script):
+            fetch_axe(home)
     with open(script, encoding="utf-8") as f:
         return f.read()
 
