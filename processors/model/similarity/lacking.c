@@ -330,6 +330,13 @@ __attribute__((target("avx512f"))) static void tally_avx512(const uint64_t *cons
 {
     tally(rows, row_count, words, least, ret_words);
 }
+
+__attribute__((target("avx2"))) static void tally_avx2(const uint64_t *const *rows,
+                                                       uint32_t row_count, uint32_t words,
+                                                       const uint32_t *least, uint64_t *ret_words)
+{
+    tally(rows, row_count, words, least, ret_words);
+}
 #endif
 
 void sp_lacking_tally(const uint64_t *const *rows, uint32_t row_count, uint32_t words,
@@ -338,6 +345,10 @@ void sp_lacking_tally(const uint64_t *const *rows, uint32_t row_count, uint32_t 
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) {
         tally_avx512(rows, row_count, words, least, ret_words);
+        return;
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        tally_avx2(rows, row_count, words, least, ret_words);
         return;
     }
 #endif
