@@ -301,20 +301,27 @@ AVX2 static void avx2_markup(const char *text, size_t len, const struct sp_scan_
     markup_from(text, len, i, behind, ret_bits);
 }
 
+AVX2 static inline void avx2_words_of_block(const char *text, uint64_t *ret_word,
+                                            uint64_t *ret_stop)
+{
+    __m256i lo = _mm256_loadu_si256((const __m256i *)text);
+    __m256i hi = _mm256_loadu_si256((const __m256i *)(text + 32));
+    uint32_t a = (uint32_t)_mm256_movemask_epi8(word256(lo));
+    uint32_t b = (uint32_t)_mm256_movemask_epi8(word256(hi));
+    *ret_word = a | (uint64_t)b << 32;
+    if (ret_stop)
+        *ret_stop = eq2(lo, hi, '.') | eq2(lo, hi, '!') | eq2(lo, hi, '?') |
+                    eq2(lo, hi, SP_BLOCK_SEPARATOR);
+}
+
 AVX2 static void avx2_words(const char *text, size_t len, uint64_t *ret_word, uint64_t *ret_stop)
 {
+    char last[64] = {0}; /* a zero is neither in a word nor a stop */
     size_t i = 0;
-    for (; i + 64 <= len; i += 64) {
-        __m256i lo = _mm256_loadu_si256((const __m256i *)(text + i));
-        __m256i hi = _mm256_loadu_si256((const __m256i *)(text + i + 32));
-        uint32_t a = (uint32_t)_mm256_movemask_epi8(word256(lo));
-        uint32_t b = (uint32_t)_mm256_movemask_epi8(word256(hi));
-        ret_word[i / 64] = a | (uint64_t)b << 32;
-        if (ret_stop)
-            ret_stop[i / 64] = eq2(lo, hi, '.') | eq2(lo, hi, '!') | eq2(lo, hi, '?') |
-                               eq2(lo, hi, SP_BLOCK_SEPARATOR);
-    }
-    portable_words(text + i, len - i, ret_word + i / 64, ret_stop ? ret_stop + i / 64 : NULL);
+    for (; i + 64 <= len; i += 64)
+        avx2_words_of_block(text + i, ret_word + i / 64, ret_stop ? ret_stop + i / 64 : NULL);
+    memcpy(last, text + i, len - i);
+    avx2_words_of_block(last, ret_word + i / 64, ret_stop ? ret_stop + i / 64 : NULL);
 }
 
 AVX2 static size_t avx2_ascii(const char *text, size_t len)
