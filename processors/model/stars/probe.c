@@ -354,6 +354,6 @@ void sp_stars_prefetch(const struct sp_stars_domain *d, const struct sp_signatur
 {
     if (!d->posted || d->stars->by_keys)
         return;
-    sp_star_table_prefetch_shards(d->stars->posted, signature->hashes, d->salt,
-                                  sp_star_reach(d, signature));
+    sp_star_table_prefetch(d->stars->posted, signature->hashes, d->salt,
+                           sp_star_reach(d, signature));
 }

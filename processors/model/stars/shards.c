@@ -7,12 +7,9 @@
 #include "stars/bucket.h"
 
 enum {
-    WHOLE_BITS = 24, /* of a key, in a shard that is not split */
-    PART_BITS = 16,  /* in a part of one */
     TAG_BITS = 8,
     DISPLACED_MOST = 7, /* or more, and no longer counted */
-    BUCKET_BITS = 8 * SP_STAR_BUCKET_BYTES,
-    WHOLE_MOST = 16384 /* keys of a shard that is not split: so few are moved in 0.2 ms */
+    BUCKET_BITS = 8 * SP_STAR_BUCKET_BYTES
 };
 
 void sp_star_shards_make(struct sp_star_shards *t)
@@ -21,21 +18,12 @@ void sp_star_shards_make(struct sp_star_shards *t)
     t->bytes = SP_STAR_SHARDS * sizeof *t->shards;
 }
 
-static void free_shards(struct sp_star_shard *shards)
-{
-    for (uint32_t i = 0; shards && i < SP_STAR_SHARDS; i++) {
-        sp_huge_free(shards[i].buckets);
-        sp_star_cells_free(&shards[i].over);
-    }
-}
-
 void sp_star_shards_done(struct sp_star_shards *t)
 {
-    for (uint32_t i = 0; i < SP_STAR_SHARDS; i++) {
-        free_shards(t->parts[i]);
-        sp_huge_free(t->parts[i]);
+    for (uint32_t i = 0; t->shards && i < SP_STAR_SHARDS; i++) {
+        sp_huge_free(t->shards[i].buckets);
+        sp_star_cells_free(&t->shards[i].over);
     }
-    free_shards(t->shards);
     sp_free(t->shards);
     sp_free(t->waiting);
     *t = (struct sp_star_shards){0};
@@ -134,12 +122,13 @@ static uint32_t bits_of(uint32_t number)
     return number ? 32 - (uint32_t)__builtin_clz(number) : 1;
 }
 
-/* The shape of so many buckets. A bucket has the keys of at most 2^key_bits / count starts, side by
- * side, so their last bits tell them apart. Numbers may become larger by a quarter, so that the
- * shape does not change before the shard grows again. */
-static struct sp_star_shape shape_of(uint32_t count, uint32_t key_bits, uint32_t largest)
+/* The shape of so many buckets. A bucket has the keys of at most 2^SP_STAR_KEY_BITS / count starts,
+ * side by side, so their last bits tell them apart. Numbers may become larger by a quarter, so that
+ * the shape does not change before the shard grows again. */
+static struct sp_star_shape shape_of(uint32_t count, uint32_t largest)
 {
-    uint32_t kept = key_bits + 1 - bits_of(count), rest = kept > TAG_BITS ? kept - TAG_BITS : 0;
+    uint32_t kept = SP_STAR_KEY_BITS + 1 - bits_of(count),
+             rest = kept > TAG_BITS ? kept - TAG_BITS : 0;
     uint64_t number = largest + (uint64_t)largest / 4;
     uint32_t bits = 1 + bits_of(number < SP_STAR_FLAG ? (uint32_t)number : SP_STAR_FLAG - 1);
     uint32_t room = BUCKET_BITS / (rest + bits + TAG_BITS);
@@ -151,31 +140,28 @@ static struct sp_star_shape shape_of(uint32_t count, uint32_t key_bits, uint32_t
 }
 
 /* The least shape with room for one more than `used`. */
-static struct sp_star_shape shape_for(uint32_t used, uint32_t count, uint32_t key_bits,
-                                      uint32_t largest)
+static struct sp_star_shape shape_for(uint32_t used, uint32_t count, uint32_t largest)
 {
-    struct sp_star_shape shape = shape_of(count, key_bits, largest);
+    struct sp_star_shape shape = shape_of(count, largest);
     while (is_full(&shape, used))
-        shape = shape_of(next_count(shape.count), key_bits, largest);
+        shape = shape_of(next_count(shape.count), largest);
     return shape;
 }
 
-/* The bucket of a key, of which the last bits count. */
+/* The bucket of a key, of which the last SP_STAR_KEY_BITS count. */
 static inline struct sp_star_bucket *home_of(const struct sp_star_shape *s,
-                                             struct sp_star_bucket *buckets, uint32_t key,
-                                             uint32_t key_bits)
+                                             struct sp_star_bucket *buckets, uint32_t key)
 {
-    uint32_t start = key << (32 - key_bits);
+    uint32_t start = key << SP_STAR_SHARD_BITS;
     return buckets + ((uint64_t)start * s->count >> 32);
 }
 
 /* Adds a key that finds no room in its bucket. */
-__attribute__((noinline)) static void put_elsewhere(struct sp_star_shards *t,
-                                                    struct sp_star_shard *sh, uint32_t key,
-                                                    uint32_t key_bits, uint32_t value)
+__attribute__((noinline)) static void
+put_elsewhere(struct sp_star_shards *t, struct sp_star_shard *sh, uint32_t key, uint32_t value)
 {
     const struct sp_star_shape *s = &sh->shape;
-    struct sp_star_bucket *home = home_of(s, sh->buckets, key, key_bits), *b;
+    struct sp_star_bucket *home = home_of(s, sh->buckets, key), *b;
     uint64_t entry = sp_star_entry_of(s, key, value), before_put = sh->over.count;
     home->own += home->own / SP_STAR_DISPLACED < DISPLACED_MOST ? SP_STAR_DISPLACED : 0;
     home->filter |= sp_star_filter_bit(key);
@@ -183,7 +169,7 @@ __attribute__((noinline)) static void put_elsewhere(struct sp_star_shards *t,
         return;
     if ((b = sp_star_before(sh, home)) && sp_star_put_guest(s, b, true, key, entry))
         return;
-    uint32_t last = key & ((1u << key_bits) - 1);
+    uint32_t last = key & ((1u << SP_STAR_KEY_BITS) - 1);
     sp_star_cells_put(&sh->over, last, value >> 1 | value << 31);
     t->bytes += (sh->over.count - before_put) * sizeof *sh->over.cells;
 }
@@ -198,82 +184,68 @@ static inline uint32_t key_at(const struct sp_star_shape *s, const struct sp_sta
     return least + ((last - least) & ((1u << (s->rest_bits + TAG_BITS)) - 1));
 }
 
-static inline uint32_t least_start(const struct sp_star_shape *s, uint32_t key_bits, uint32_t i)
+static inline uint32_t least_start(const struct sp_star_shape *s, uint32_t i)
 {
-    return (uint32_t)((((uint64_t)i << key_bits) + s->count - 1) / s->count);
+    return (uint32_t)((((uint64_t)i << SP_STAR_KEY_BITS) + s->count - 1) / s->count);
 }
 
-/* Calls `each` for the entries of the shard, with the key's bits in the shard and the value with
- * its flag first. Inline, and `key_bits` a constant, because growing shards are most of the cost of
- * adding keys. */
-static inline __attribute__((always_inline)) void
-each_entry(struct sp_star_shards *t, const struct sp_star_shard *from, uint32_t key_bits,
-           void (*each)(struct sp_star_shards *t, void *to, uint32_t key, uint32_t value), void *to)
-{
-    const struct sp_star_shape old = from->shape;
-    const uint64_t values = (1ull << old.value_bits) - 1;
-    for (uint32_t i = 0; i < old.count; i++) {
-        const struct sp_star_bucket *b = &from->buckets[i];
-        uint32_t least = least_start(&old, key_bits, i), own = sp_star_own(b),
-                 first = old.room - sp_star_from_before(b);
-        for (uint32_t k = 0; k < own; k++) {
-            uint64_t entry = sp_star_entry(&old, b, k);
-            each(t, to, key_at(&old, b, least, k, entry), (uint32_t)(entry & values));
-        }
-        if (!b->guests)
-            continue;
-        uint32_t least_before = least_start(&old, key_bits, i ? i - 1 : old.count - 1),
-                 least_behind = least_start(&old, key_bits, i + 1 < old.count ? i + 1 : 0);
-        for (uint32_t k = first - sp_star_from_behind(b); k < old.room; k++) {
-            uint64_t entry = sp_star_entry(&old, b, k);
-            each(t, to, key_at(&old, b, k < first ? least_behind : least_before, k, entry),
-                 (uint32_t)(entry & values));
-        }
-    }
-    for (uint32_t i = 0; i < from->over.count; i++)
-        if (from->over.cells[i].value != SP_STAR_NO_VALUE)
-            each(t, to, from->over.cells[i].key, sp_star_flag_first(from->over.cells[i].value));
-}
-
-/* What a shard that grows becomes. The shape is a copy, so that the compiler keeps it in registers.
- */
+/* What a shard that grows becomes. */
 struct larger {
     struct sp_star_shape shape;
     struct sp_star_bucket *buckets;
-    uint32_t key_bits;
 };
 
-/* There are no guests and no displaced keys yet, and free places are zero. */
-static inline __attribute__((always_inline)) void move_home(struct sp_star_shards *t, void *to,
-                                                            uint32_t key, uint32_t value)
+/* There are no guests and no displaced keys yet, and free places are zero. `value`: with its flag
+ * first. */
+static inline __attribute__((always_inline)) void
+move_home(struct sp_star_shards *t, const struct larger *to, uint32_t key, uint32_t value)
 {
-    const struct larger *l = to;
-    struct sp_star_bucket *home = home_of(&l->shape, l->buckets, key, l->key_bits);
-    uint32_t place = home->own, at = place * l->shape.width;
+    struct sp_star_bucket *home = home_of(&to->shape, to->buckets, key);
+    uint32_t place = home->own, at = place * to->shape.width;
     uint64_t bits;
-    if (place == l->shape.room) {
+    if (place == to->shape.room) {
         sp_grow(&t->waiting, &t->waiting_cap, t->waiting_count + 1);
         t->waiting[t->waiting_count++] = (struct sp_star_cell){key, value};
         return;
     }
     memcpy(&bits, home->bytes + at / 8, sizeof bits);
-    bits |= htole64(sp_star_entry_of(&l->shape, key, value) << at % 8);
+    bits |= htole64(sp_star_entry_of(&to->shape, key, value) << at % 8);
     memcpy(home->bytes + at / 8, &bits, sizeof bits);
-    home->bytes[sp_star_tag(&l->shape, place)] = (uint8_t)key;
+    home->bytes[sp_star_tag(&to->shape, place)] = (uint8_t)key;
     home->own = (uint8_t)(place + 1);
 }
 
-/* Moves the keys of a shard into one without keys: first all that find room in their buckets. */
-static inline __attribute__((always_inline)) void move_keys(struct sp_star_shards *t,
-                                                            const struct sp_star_shard *from,
-                                                            struct sp_star_shard *to,
-                                                            uint32_t key_bits)
+/* Moves the keys of a shard that find room in their new buckets; t->waiting has the others. Inline,
+ * and the shapes are copies, so that the compiler keeps them in registers: growing shards are most
+ * of the cost of adding keys. */
+static void move_homes(struct sp_star_shards *t, const struct sp_star_shard *from,
+                       const struct larger to)
 {
-    struct larger l = {to->shape, to->buckets, key_bits};
+    const struct sp_star_shape old = from->shape;
+    const uint64_t values = (1ull << old.value_bits) - 1;
     t->waiting_count = 0;
-    each_entry(t, from, key_bits, move_home, &l);
-    for (uint32_t i = 0; i < t->waiting_count; i++)
-        put_elsewhere(t, to, t->waiting[i].key, key_bits, t->waiting[i].value);
+    for (uint32_t i = 0; i < old.count; i++) {
+        const struct sp_star_bucket *b = &from->buckets[i];
+        uint32_t least = least_start(&old, i), own = sp_star_own(b),
+                 first = old.room - sp_star_from_before(b);
+        for (uint32_t k = 0; k < own; k++) {
+            uint64_t entry = sp_star_entry(&old, b, k);
+            move_home(t, &to, key_at(&old, b, least, k, entry), (uint32_t)(entry & values));
+        }
+        if (!b->guests)
+            continue;
+        uint32_t least_before = least_start(&old, i ? i - 1 : old.count - 1),
+                 least_behind = least_start(&old, i + 1 < old.count ? i + 1 : 0);
+        for (uint32_t k = first - sp_star_from_behind(b); k < old.room; k++) {
+            uint64_t entry = sp_star_entry(&old, b, k);
+            move_home(t, &to, key_at(&old, b, k < first ? least_behind : least_before, k, entry),
+                      (uint32_t)(entry & values));
+        }
+    }
+    for (uint32_t i = 0; i < from->over.count; i++)
+        if (from->over.cells[i].value != SP_STAR_NO_VALUE)
+            move_home(t, &to, from->over.cells[i].key,
+                      sp_star_flag_first(from->over.cells[i].value));
 }
 
 static void drop(struct sp_star_shards *t, struct sp_star_shard *s)
@@ -284,18 +256,16 @@ static void drop(struct sp_star_shards *t, struct sp_star_shard *s)
 }
 
 /* Makes room for one more entry, and for the largest number so far. */
-__attribute__((noinline)) static void grow(struct sp_star_shards *t, struct sp_star_shard *s,
-                                           uint32_t key_bits)
+__attribute__((noinline)) static void grow(struct sp_star_shards *t, struct sp_star_shard *s)
 {
     struct sp_star_shard old = *s;
-    s->shape = shape_for(old.used, old.shape.count, key_bits, t->largest);
+    s->shape = shape_for(old.used, old.shape.count, t->largest);
     t->bytes += s->shape.count * sizeof *s->buckets;
     s->buckets = sp_huge_calloc(s->shape.count, sizeof *s->buckets);
     s->over = (struct sp_star_cells){0};
-    if (key_bits == WHOLE_BITS)
-        move_keys(t, &old, s, WHOLE_BITS);
-    else
-        move_keys(t, &old, s, PART_BITS);
+    move_homes(t, &old, (struct larger){s->shape, s->buckets});
+    for (uint32_t i = 0; i < t->waiting_count; i++)
+        put_elsewhere(t, s, t->waiting[i].key, t->waiting[i].value);
     drop(t, &old);
 }
 
@@ -303,47 +273,6 @@ __attribute__((noinline)) static void grow(struct sp_star_shards *t, struct sp_s
 static bool fits(const struct sp_star_shard *s, uint32_t value)
 {
     return (uint64_t)(value & ~SP_STAR_FLAG) << 1 >> s->shape.value_bits == 0;
-}
-
-static inline void put(struct sp_star_shards *t, struct sp_star_shard *s, uint32_t key,
-                       uint32_t key_bits, uint32_t value)
-{
-    if (is_full(&s->shape, s->used) || !fits(s, value))
-        grow(t, s, key_bits);
-    value = sp_star_flag_first(value);
-    struct sp_star_bucket *home = home_of(&s->shape, s->buckets, key, key_bits);
-    s->used++;
-    if (sp_star_is_full(&s->shape, home)) {
-        put_elsewhere(t, s, key, key_bits, value);
-        return;
-    }
-    sp_star_write_entry(&s->shape, home, sp_star_own(home), (uint8_t)key,
-                        sp_star_entry_of(&s->shape, key, value));
-    home->own++;
-}
-
-/* `parts`: the first of them. */
-static void put_in_part(struct sp_star_shards *t, struct sp_star_shard *parts, uint32_t key,
-                        uint32_t value)
-{
-    put(t, &parts[key >> PART_BITS & (SP_STAR_SHARDS - 1)], key, PART_BITS, value);
-}
-
-static void move_to_part(struct sp_star_shards *t, void *parts, uint32_t key, uint32_t value)
-{
-    put_in_part(t, parts, key, value >> 1 | value << 31);
-}
-
-/* Splits the whole shard that keys with these first 8 bits belong to. */
-static void split(struct sp_star_shards *t, uint32_t first)
-{
-    struct sp_star_shard old = t->shards[first];
-    struct sp_star_shard *parts = sp_huge_calloc(SP_STAR_SHARDS, sizeof *parts);
-    t->bytes += SP_STAR_SHARDS * sizeof *parts;
-    each_entry(t, &old, WHOLE_BITS, move_to_part, parts);
-    t->shards[first] = (struct sp_star_shard){0};
-    t->parts[first] = parts;
-    drop(t, &old);
 }
 
 static void note(struct sp_star_shards *t, uint32_t value)
@@ -354,14 +283,20 @@ static void note(struct sp_star_shards *t, uint32_t value)
 
 void sp_star_shards_put(struct sp_star_shards *t, uint32_t key, uint32_t value)
 {
-    uint32_t first = key >> 24;
+    struct sp_star_shard *s = &t->shards[key >> SP_STAR_KEY_BITS];
     note(t, value);
-    if (!t->parts[first] && t->shards[first].used == WHOLE_MOST)
-        split(t, first);
-    if (t->parts[first])
-        put_in_part(t, t->parts[first], key, value);
-    else
-        put(t, &t->shards[first], key, WHOLE_BITS, value);
+    if (is_full(&s->shape, s->used) || !fits(s, value))
+        grow(t, s);
+    value = sp_star_flag_first(value);
+    struct sp_star_bucket *home = home_of(&s->shape, s->buckets, key);
+    s->used++;
+    if (sp_star_is_full(&s->shape, home)) {
+        put_elsewhere(t, s, key, value);
+        return;
+    }
+    sp_star_write_entry(&s->shape, home, sp_star_own(home), (uint8_t)key,
+                        sp_star_entry_of(&s->shape, key, value));
+    home->own++;
 }
 
 void sp_star_shards_set(struct sp_star_shards *t, uint32_t key, uint32_t old, uint32_t value)
@@ -370,7 +305,7 @@ void sp_star_shards_set(struct sp_star_shards *t, uint32_t key, uint32_t old, ui
     struct sp_star_shard *s = spot.shard;
     note(t, value);
     if (!fits(s, value))
-        grow(t, s, t->parts[key >> 24] ? PART_BITS : WHOLE_BITS);
+        grow(t, s);
     struct held_at at = find(&spot, key, old);
     if (at.bucket) {
         sp_star_write_entry(&s->shape, at.bucket, at.place, (uint8_t)key,
@@ -429,10 +364,6 @@ void sp_star_shards_prefetch_room(const struct sp_star_shards *t, uint32_t key)
 {
     struct sp_star_spot spot = sp_star_spot_of(t, key);
     const struct sp_star_shard *s = spot.shard;
-    if (is_full(&s->shape, s->used)) {
-        if (t->parts[key >> 24])
-            sp_prefetch_bytes(s->buckets, s->shape.count * sizeof *s->buckets);
-    } else if (sp_star_is_full(&s->shape, sp_star_home(&spot))) {
+    if (!is_full(&s->shape, s->used) && sp_star_is_full(&s->shape, sp_star_home(&spot)))
         prefetch_beside(&spot);
-    }
 }

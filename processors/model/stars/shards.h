@@ -2,11 +2,11 @@
  * (table.h) is made of when it has many keys. It takes 5 to 7 bytes a value, whatever their
  * number, and no part of it is copied as a whole when it grows. A key has at most two values.
  *
- * There are 256 shards, selected by the first 8 bits of the key. A shard that has become large
- * splits into 256 of its own, selected by the next 8 bits. A shard is an array of buckets, each of
- * which is a cache line. A key's bucket is chosen by its first bits in the shard, so an entry keeps
- * only its last bits (quotienting, Cleary 1984). It has as many bits as numbers and these need,
- * about 30:
+ * There are 1,024 shards, selected by the first bits of the key: so few that the processor's caches
+ * have where they are. A shard is an array of buckets, each of which is a cache line. A key's
+ * bucket is chosen by its next bits, so an entry keeps only its last bits (quotienting, Cleary
+ * 1984), and buckets are in the order of their keys: a shard that grows is read and written from
+ * its beginning to its end. It has as many bits as numbers and these need, about 30:
  *
  *   byte 0    numbers of entries, and of the keys of this bucket that found no room
  *   byte 2    a filter of 16 bits of these keys
@@ -35,10 +35,12 @@
 #endif
 
 enum {
-    SP_STAR_SHARDS = 256,
-    SP_STAR_BUCKET_BYTES = 60, /* of entries */
-    SP_STAR_BUCKET_MOST = 16,  /* entries */
-    SP_STAR_DISPLACED = 32     /* one displaced key in `own` */
+    SP_STAR_SHARD_BITS = 10,
+    SP_STAR_SHARDS = 1 << SP_STAR_SHARD_BITS,
+    SP_STAR_KEY_BITS = 32 - SP_STAR_SHARD_BITS, /* of a key, in its shard */
+    SP_STAR_BUCKET_BYTES = 60,                  /* of entries */
+    SP_STAR_BUCKET_MOST = 16,                   /* entries */
+    SP_STAR_DISPLACED = 32                      /* one displaced key in `own` */
 };
 
 /* Of a value; the other bits are a number. */
@@ -69,9 +71,8 @@ struct sp_star_shard {
 };
 
 struct sp_star_shards {
-    struct sp_star_shard *shards;                /* NULL: not made */
-    struct sp_star_shard *parts[SP_STAR_SHARDS]; /* SP_STAR_SHARDS of each shard that was split */
-    uint32_t largest;                            /* number so far */
+    struct sp_star_shard *shards; /* NULL: not made */
+    uint32_t largest;             /* number so far */
     uint64_t bytes;
     struct sp_star_cell *waiting; /* scratch: keys whose buckets are full, while a shard grows */
     uint32_t waiting_count;
@@ -98,10 +99,8 @@ struct sp_star_spot {
 
 static inline struct sp_star_spot sp_star_spot_of(const struct sp_star_shards *t, uint32_t key)
 {
-    struct sp_star_shard *parts = t->parts[key >> 24];
-    if (parts)
-        return (struct sp_star_spot){&parts[key >> 16 & 0xff], key << 16, key & 0xffff};
-    return (struct sp_star_spot){&t->shards[key >> 24], key << 8, key & 0xffffff};
+    return (struct sp_star_spot){&t->shards[key >> SP_STAR_KEY_BITS], key << SP_STAR_SHARD_BITS,
+                                 key & ((1u << SP_STAR_KEY_BITS) - 1)};
 }
 
 static inline struct sp_star_bucket *sp_star_home(const struct sp_star_spot *spot)
@@ -179,21 +178,11 @@ static inline bool sp_star_has_rest(const struct sp_star_shape *s, uint64_t entr
     return (((uint32_t)(entry >> s->value_bits) ^ key >> 8) & ((1u << s->rest_bits) - 1)) == 0;
 }
 
-/* Prefetch what a look-up reads, one after the other. The first does all of it for a shard that has
- * not been split. */
-static inline void sp_star_shards_prefetch_shard(const struct sp_star_shards *t, uint32_t key)
+/* Prefetches what a look-up reads. */
+static inline void sp_star_shards_prefetch(const struct sp_star_shards *t, uint32_t key)
 {
     struct sp_star_spot spot = sp_star_spot_of(t, key);
-    if (t->parts[key >> 24])
-        sp_prefetch(spot.shard);
-    else if (spot.shard->shape.count)
-        sp_prefetch(sp_star_home(&spot));
-}
-
-static inline void sp_star_shards_prefetch_home(const struct sp_star_shards *t, uint32_t key)
-{
-    struct sp_star_spot spot = sp_star_spot_of(t, key);
-    if (t->parts[key >> 24] && spot.shard->shape.count)
+    if (spot.shard->shape.count)
         sp_prefetch(sp_star_home(&spot));
 }
 

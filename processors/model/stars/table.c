@@ -258,18 +258,12 @@ struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t ke
     return list_of(t, values_of(t, mixed(key)));
 }
 
-static inline void prefetch_first(const struct sp_star_table *t, uint32_t mixed_key)
+static inline void prefetch(const struct sp_star_table *t, uint32_t mixed_key)
 {
     if (t->many.shards)
-        sp_star_shards_prefetch_shard(&t->many, mixed_key);
+        sp_star_shards_prefetch(&t->many, mixed_key);
     else if (t->few.count)
         sp_prefetch(&t->few.cells[mixed_key & (t->few.count - 1)]);
-}
-
-static inline void prefetch_home(const struct sp_star_table *t, uint32_t mixed_key)
-{
-    if (t->many.shards)
-        sp_star_shards_prefetch_home(&t->many, mixed_key);
 }
 
 enum { AT_ONCE = 256 };
@@ -282,15 +276,11 @@ static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint
     uint32_t mixed_keys[AT_ONCE], left[AT_ONCE], left_count = 0;
     for (uint32_t i = 0; i < count; i++)
         mixed_keys[i] = mixed(keys[i] ^ salt);
-    for (uint32_t i = 0; i < count && i < 2 * AHEAD; i++)
-        prefetch_first(t, mixed_keys[i]);
     for (uint32_t i = 0; i < count && i < AHEAD; i++)
-        prefetch_home(t, mixed_keys[i]);
+        prefetch(t, mixed_keys[i]);
     for (uint32_t i = 0; i < count; i++) {
-        if (i + 2 * AHEAD < count)
-            prefetch_first(t, mixed_keys[i + 2 * AHEAD]);
         if (i + AHEAD < count)
-            prefetch_home(t, mixed_keys[i + AHEAD]);
+            prefetch(t, mixed_keys[i + AHEAD]);
         if (!t->many.shards) {
             ret_values[i] = values_of(t, mixed_keys[i]);
         } else if (!sp_star_shards_glance(&t->many, mixed_keys[i], &ret_values[i])) {
@@ -326,19 +316,11 @@ uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *ke
     return all;
 }
 
-void sp_star_table_prefetch_shards(const struct sp_star_table *t, const uint32_t *keys,
-                                   uint32_t salt, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        prefetch_first(t, mixed(keys[i] ^ salt));
-}
-
 void sp_star_table_prefetch(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
                             uint32_t count)
 {
-    sp_star_table_prefetch_shards(t, keys, salt, count);
     for (uint32_t i = 0; i < count; i++)
-        prefetch_home(t, mixed(keys[i] ^ salt));
+        prefetch(t, mixed(keys[i] ^ salt));
 }
 
 size_t sp_star_table_bytes(const struct sp_star_table *t)

@@ -58,10 +58,7 @@ uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *ke
                                uint32_t count, uint32_t *ret_lengths, struct sp_star_met *ret_met);
 
 /* Prefetches what a look-up or an addition of `count` keys reads, each of them combined with `salt`
- * by exclusive or: at first only where each key's part of the table is. */
-void sp_star_table_prefetch_shards(const struct sp_star_table *t, const uint32_t *keys,
-                                   uint32_t salt, uint32_t count);
-/* The same, then all but their lists; waits for memory only once. */
+ * by exclusive or: all but their lists. */
 void sp_star_table_prefetch(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
                             uint32_t count);
 
