@@ -384,7 +384,7 @@ static uint32_t wait_ms(const struct sp_worker *w, uint32_t *silences)
     return ms < REGISTRY_WAIT_MAX_MS ? ms : REGISTRY_WAIT_MAX_MS;
 }
 
-static bool is_wanted(void *arg)
+static bool is_not_stopped(void *arg)
 {
     const struct sp_worker *w = arg;
     return !*w->stop;
@@ -415,7 +415,7 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
             sp_worker_say(&w, "warning", "starting again: %s", w.failure.fault.text);
             ADD(&w, errors, 1);
             ADD(&w, restarts, 1);
-            sp_clock_pause(wait_ms(&w, &silences), is_wanted, &w);
+            sp_clock_pause(wait_ms(&w, &silences), is_not_stopped, &w);
         } else {
             err = w.failure.err;
             *fault = w.failure.fault;
