@@ -53,11 +53,10 @@ static bool is_at(const struct sp_star_shape *s, struct sp_star_bucket *b, uint3
     return false;
 }
 
-static struct held_at find(const struct sp_star_spot *spot, uint32_t key, uint32_t value)
+static struct held_at find(const struct sp_star_shard *sh, uint32_t key, uint32_t value)
 {
-    const struct sp_star_shard *sh = spot->shard;
     const struct sp_star_shape *s = &sh->shape;
-    struct sp_star_bucket *home = sp_star_home(spot), *b;
+    struct sp_star_bucket *home = sp_star_home(sh, key), *b;
     uint32_t place;
     if (is_at(s, home, (1u << sp_star_own(home)) - 1, key, value, &place))
         return (struct held_at){home, place, true, false};
@@ -82,21 +81,21 @@ static void add_values(const struct sp_star_shape *s, const struct sp_star_bucke
 
 struct sp_star_values sp_star_shards_search(const struct sp_star_shards *t, uint32_t key)
 {
-    struct sp_star_spot spot = sp_star_spot_of(t, key);
-    const struct sp_star_shape *s = &spot.shard->shape;
+    const struct sp_star_shard *sh = sp_star_shard_of(t, key);
+    const struct sp_star_shape *s = &sh->shape;
     struct sp_star_values values = SP_STAR_NO_VALUES;
     if (!s->count)
         return values;
-    struct sp_star_bucket *home = sp_star_home(&spot), *b;
+    struct sp_star_bucket *home = sp_star_home(sh, key), *b;
     add_values(s, home, (1u << sp_star_own(home)) - 1, key, &values);
     if (!(home->filter & sp_star_filter_bit(key)))
         return values;
-    if ((b = sp_star_behind(spot.shard, home)) && b->guests)
+    if ((b = sp_star_behind(sh, home)) && b->guests)
         add_values(s, b, sp_star_places_before(s, b), key, &values);
-    if ((b = sp_star_before(spot.shard, home)) && b->guests)
+    if ((b = sp_star_before(sh, home)) && b->guests)
         add_values(s, b, sp_star_places_behind(s, b), key, &values);
-    if (spot.shard->over.used)
-        sp_star_cells_get(&spot.shard->over, spot.last, &values);
+    if (sh->over.used)
+        sp_star_cells_get(&sh->over, sp_star_in_shard(key), &values);
     return values;
 }
 
@@ -148,20 +147,12 @@ static struct sp_star_shape shape_for(uint32_t used, uint32_t count, uint32_t la
     return shape;
 }
 
-/* The bucket of a key, of which the last SP_STAR_KEY_BITS count. */
-static inline struct sp_star_bucket *home_of(const struct sp_star_shape *s,
-                                             struct sp_star_bucket *buckets, uint32_t key)
-{
-    uint32_t start = key << SP_STAR_SHARD_BITS;
-    return buckets + ((uint64_t)start * s->count >> 32);
-}
-
 /* Adds a key that finds no room in its bucket. */
 __attribute__((noinline)) static void
 put_elsewhere(struct sp_star_shards *t, struct sp_star_shard *sh, uint32_t key, uint32_t value)
 {
     const struct sp_star_shape *s = &sh->shape;
-    struct sp_star_bucket *home = home_of(s, sh->buckets, key), *b;
+    struct sp_star_bucket *home = sp_star_home(sh, key), *b;
     uint64_t entry = sp_star_entry_of(s, key, value), before_put = sh->over.count;
     home->own += home->own / SP_STAR_DISPLACED < DISPLACED_MOST ? SP_STAR_DISPLACED : 0;
     home->filter |= sp_star_filter_bit(key);
@@ -169,8 +160,7 @@ put_elsewhere(struct sp_star_shards *t, struct sp_star_shard *sh, uint32_t key, 
         return;
     if ((b = sp_star_before(sh, home)) && sp_star_put_guest(s, b, true, key, entry))
         return;
-    uint32_t last = key & ((1u << SP_STAR_KEY_BITS) - 1);
-    sp_star_cells_put(&sh->over, last, value >> 1 | value << 31);
+    sp_star_cells_put(&sh->over, sp_star_in_shard(key), value >> 1 | value << 31);
     t->bytes += (sh->over.count - before_put) * sizeof *sh->over.cells;
 }
 
@@ -189,18 +179,12 @@ static inline uint32_t least_start(const struct sp_star_shape *s, uint32_t i)
     return (uint32_t)((((uint64_t)i << SP_STAR_KEY_BITS) + s->count - 1) / s->count);
 }
 
-/* What a shard that grows becomes. */
-struct larger {
-    struct sp_star_shape shape;
-    struct sp_star_bucket *buckets;
-};
-
 /* There are no guests and no displaced keys yet, and free places are zero. `value`: with its flag
  * first. */
 static inline __attribute__((always_inline)) void
-move_home(struct sp_star_shards *t, const struct larger *to, uint32_t key, uint32_t value)
+move_home(struct sp_star_shards *t, const struct sp_star_shard *to, uint32_t key, uint32_t value)
 {
-    struct sp_star_bucket *home = home_of(&to->shape, to->buckets, key);
+    struct sp_star_bucket *home = sp_star_home(to, key);
     uint32_t place = home->own, at = place * to->shape.width;
     uint64_t bits;
     if (place == to->shape.room) {
@@ -219,7 +203,7 @@ move_home(struct sp_star_shards *t, const struct larger *to, uint32_t key, uint3
  * and the shapes are copies, so that the compiler keeps them in registers: growing shards are most
  * of the cost of adding keys. */
 static void move_homes(struct sp_star_shards *t, const struct sp_star_shard *from,
-                       const struct larger to)
+                       const struct sp_star_shard to)
 {
     const struct sp_star_shape old = from->shape;
     const uint64_t values = (1ull << old.value_bits) - 1;
@@ -263,7 +247,7 @@ __attribute__((noinline)) static void grow(struct sp_star_shards *t, struct sp_s
     t->bytes += s->shape.count * sizeof *s->buckets;
     s->buckets = sp_huge_calloc(s->shape.count, sizeof *s->buckets);
     s->over = (struct sp_star_cells){0};
-    move_homes(t, &old, (struct larger){s->shape, s->buckets});
+    move_homes(t, &old, *s);
     for (uint32_t i = 0; i < t->waiting_count; i++)
         put_elsewhere(t, s, t->waiting[i].key, t->waiting[i].value);
     drop(t, &old);
@@ -283,12 +267,12 @@ static void note(struct sp_star_shards *t, uint32_t value)
 
 void sp_star_shards_put(struct sp_star_shards *t, uint32_t key, uint32_t value)
 {
-    struct sp_star_shard *s = &t->shards[key >> SP_STAR_KEY_BITS];
+    struct sp_star_shard *s = sp_star_shard_of(t, key);
     note(t, value);
     if (is_full(&s->shape, s->used) || !fits(s, value))
         grow(t, s);
     value = sp_star_flag_first(value);
-    struct sp_star_bucket *home = home_of(&s->shape, s->buckets, key);
+    struct sp_star_bucket *home = sp_star_home(s, key);
     s->used++;
     if (sp_star_is_full(&s->shape, home)) {
         put_elsewhere(t, s, key, value);
@@ -301,28 +285,26 @@ void sp_star_shards_put(struct sp_star_shards *t, uint32_t key, uint32_t value)
 
 void sp_star_shards_set(struct sp_star_shards *t, uint32_t key, uint32_t old, uint32_t value)
 {
-    struct sp_star_spot spot = sp_star_spot_of(t, key);
-    struct sp_star_shard *s = spot.shard;
+    struct sp_star_shard *s = sp_star_shard_of(t, key);
     note(t, value);
     if (!fits(s, value))
         grow(t, s);
-    struct held_at at = find(&spot, key, old);
+    struct held_at at = find(s, key, old);
     if (at.bucket) {
         sp_star_write_entry(&s->shape, at.bucket, at.place, (uint8_t)key,
                             sp_star_entry_of(&s->shape, key, sp_star_flag_first(value)));
         return;
     }
-    uint32_t *over = sp_star_cells_find(&s->over, spot.last, old);
+    uint32_t *over = sp_star_cells_find(&s->over, sp_star_in_shard(key), old);
     SP_ASSERT(over);
     *over = value;
 }
 
 void sp_star_shards_take(struct sp_star_shards *t, uint32_t key, uint32_t value)
 {
-    struct sp_star_spot spot = sp_star_spot_of(t, key);
-    struct sp_star_shard *s = spot.shard;
-    struct sp_star_bucket *home = sp_star_home(&spot);
-    struct held_at at = find(&spot, key, value);
+    struct sp_star_shard *s = sp_star_shard_of(t, key);
+    struct sp_star_bucket *home = sp_star_home(s, key);
+    struct held_at at = find(s, key, value);
     s->used--;
     if (at.own) {
         sp_star_copy_entry(&s->shape, home, at.place, sp_star_own(home) - 1);
@@ -332,7 +314,7 @@ void sp_star_shards_take(struct sp_star_shards *t, uint32_t key, uint32_t value)
     if (at.bucket) {
         sp_star_take_guest(&s->shape, at.bucket, at.behind, at.place);
     } else {
-        uint32_t *over = sp_star_cells_find(&s->over, spot.last, value);
+        uint32_t *over = sp_star_cells_find(&s->over, sp_star_in_shard(key), value);
         SP_ASSERT(over);
         sp_star_cells_take(&s->over, over);
     }
@@ -344,26 +326,23 @@ void sp_star_shards_take(struct sp_star_shards *t, uint32_t key, uint32_t value)
 }
 
 /* Where the key may be outside its bucket. */
-static void prefetch_beside(const struct sp_star_spot *spot)
+static void prefetch_beside(const struct sp_star_shard *s, uint32_t key)
 {
-    struct sp_star_bucket *home = sp_star_home(spot);
-    const struct sp_star_cells *over = &spot->shard->over;
-    sp_prefetch(sp_star_behind(spot->shard, home));
-    sp_prefetch(sp_star_before(spot->shard, home));
-    if (over->count)
-        sp_prefetch(&over->cells[spot->last & (over->count - 1)]);
+    struct sp_star_bucket *home = sp_star_home(s, key);
+    sp_prefetch(sp_star_behind(s, home));
+    sp_prefetch(sp_star_before(s, home));
+    if (s->over.count)
+        sp_prefetch(&s->over.cells[sp_star_in_shard(key) & (s->over.count - 1)]);
 }
 
 void sp_star_shards_prefetch_search(const struct sp_star_shards *t, uint32_t key)
 {
-    struct sp_star_spot spot = sp_star_spot_of(t, key);
-    prefetch_beside(&spot);
+    prefetch_beside(sp_star_shard_of(t, key), key);
 }
 
 void sp_star_shards_prefetch_room(const struct sp_star_shards *t, uint32_t key)
 {
-    struct sp_star_spot spot = sp_star_spot_of(t, key);
-    const struct sp_star_shard *s = spot.shard;
-    if (!is_full(&s->shape, s->used) && sp_star_is_full(&s->shape, sp_star_home(&spot)))
-        prefetch_beside(&spot);
+    const struct sp_star_shard *s = sp_star_shard_of(t, key);
+    if (!is_full(&s->shape, s->used) && sp_star_is_full(&s->shape, sp_star_home(s, key)))
+        prefetch_beside(s, key);
 }

@@ -208,6 +208,28 @@ TEST(a_large_shard_has_all_its_keys)
     check_shard(1000000, 0);
 }
 
+/* How many keys are moved until a shard has so many. */
+static uint64_t moved_in_shard(uint32_t count)
+{
+    struct sp_star_shards t = {0};
+    const struct sp_star_bucket *buckets = NULL;
+    uint64_t moved = 0;
+    sp_star_shards_make(&t);
+    for (uint32_t i = 0; i < count; i++) {
+        sp_star_shards_put(&t, key_in_shard(i), i);
+        moved += t.shards[0].buckets == buckets ? 0 : i;
+        buckets = t.shards[0].buckets;
+    }
+    sp_star_shards_done(&t);
+    return moved;
+}
+
+TEST(a_key_is_moved_about_three_times_however_large_its_shard_is)
+{
+    for (uint32_t count = 1000; count <= 256000; count *= 4)
+        CU_ASSERT(moved_in_shard(count) <= 4ull * count);
+}
+
 TEST(entries_become_wider_for_larger_numbers)
 {
     for (uint32_t bits = 4; bits < 31; bits++)
