@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/huge.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 
 /* A large batch reserves its memory at once; pages of it that are not written to take no memory. */
 enum { LARGE_BYTES = 4 << 20, ROOM_BYTES = 80 << 20 };
@@ -235,6 +236,15 @@ void sp_write_batch_sort(struct sp_write_batch *b, size_t from)
     b->count = kept;
 }
 
+/* Keys with the same first bytes are compared in memory, where rows are in order of arrival. */
+static void prefetch_key(const struct sp_write_batch *b, const struct sp_write *writes, size_t at,
+                         size_t end)
+{
+    enum { AHEAD = 8 };
+    if (at + AHEAD < end)
+        sp_prefetch(b->bytes.data + writes[at + AHEAD].at);
+}
+
 void sp_write_batch_merge(struct sp_write_batch *b, size_t from, size_t middle)
 {
     size_t count = middle - from, at = 0, next = middle, kept = from;
@@ -245,6 +255,10 @@ void sp_write_batch_merge(struct sp_write_batch *b, size_t from, size_t middle)
     memcpy(older, b->writes + from, count * sizeof *older);
     while (at < count && next < b->count) {
         const struct sp_write *w = &b->writes[next];
+        if (older[at].first == w->first) {
+            prefetch_key(b, older, at, count);
+            prefetch_key(b, b->writes, next, b->count);
+        }
         int order = compare(b, &older[at], w->first, sp_write_batch_key(b, w));
         b->writes[kept++] = order < 0 ? older[at] : *w;
         at += order <= 0;
