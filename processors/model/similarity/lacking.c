@@ -2,13 +2,15 @@
 #include "similarity/lacking.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/counts.h"
 #include "base/mem.h"
+#include "similarity/tally.h"
 
-enum { BLOCK = 8, PLANES_MOST = 33, POOLS = 32, POOLS_EACH = 4 };
+enum { BLOCK = SP_TALLY_WORDS, POOLS = 32, POOLS_EACH = 4 };
 
 /* Free numbers of items for which |D| less `most` is about the same. */
 struct pool {
@@ -20,8 +22,8 @@ struct pool {
 };
 
 struct item {
-    uint32_t
-        *differs; /* what it lacks, places in the reference, then what it adds; NULL: it is odd */
+    uint32_t *differs; /* what it lacks, places in the reference, then what it adds; NULL: it is
+                        * odd */
     uint32_t lacks;
     uint32_t adds;
 };
@@ -41,7 +43,8 @@ struct sp_lacking {
     struct item *items; /* 64 for each word */
     uint32_t odd;
     uint32_t others;
-    uint8_t *pool_of; /* of each word */
+    uint8_t *pool_of;   /* of each word */
+    uint32_t *pools_in; /* of each block of words, a bit for each pool */
     uint32_t words_used;
     struct pool pools[POOLS]; /* the first has the odd ones */
     struct sp_counts added;   /* shingle -> items that add it */
@@ -54,8 +57,17 @@ struct sp_lacking {
     uint32_t adds_cap;
     const uint64_t **tallied;
     uint32_t *needs;
-    uint64_t *found;
+    uint64_t *tally;
+    uint32_t *found;
+    uint32_t found_count;
+    uint32_t found_cap;
 };
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
 
 static uint32_t first_place(const struct sp_lacking *l, uint32_t shingle)
 {
@@ -99,7 +111,9 @@ void sp_lacking_free(struct sp_lacking *l)
     for (uint32_t i = 0; i < POOLS; i++)
         sp_free(l->pools[i].free);
     sp_free(l->pool_of);
+    sp_free(l->pools_in);
     sp_free(l->needs);
+    sp_free(l->tally);
     sp_free(l->places);
     sp_counts_done(&l->added);
     sp_free(l->rows);
@@ -155,9 +169,11 @@ static void add_words(struct sp_lacking *l)
     l->items = sp_realloc(l->items, 64ul * words * sizeof *l->items);
     memset(l->items + 64ul * l->words, 0, 64ul * (words - l->words) * sizeof *l->items);
     l->pool_of = sp_realloc(l->pool_of, words);
+    l->pools_in = sp_realloc(l->pools_in, words / BLOCK * sizeof *l->pools_in);
     l->needs = sp_realloc(l->needs, words * sizeof *l->needs);
-    l->found = sp_realloc(l->found, words * sizeof *l->found);
+    l->tally = sp_realloc(l->tally, words * sizeof *l->tally);
     memset(l->pool_of + l->words, 0, words - l->words);
+    memset(l->pools_in + l->words / BLOCK, 0, (words - l->words) / BLOCK * sizeof *l->pools_in);
     l->words = words;
 }
 
@@ -176,6 +192,7 @@ static uint32_t take_number(struct sp_lacking *l, uint32_t pool)
             add_words(l);
         for (uint32_t i = 64; i-- > 0;)
             free_number(l, pool, 64 * l->words_used + i);
+        l->pools_in[l->words_used / BLOCK] |= 1u << pool;
         l->pool_of[l->words_used++] = (uint8_t)pool;
     }
     return c->free[--c->count];
@@ -254,106 +271,58 @@ uint32_t sp_lacking_odd(const struct sp_lacking *l)
     return l->odd;
 }
 
+/* ---- the reference ---- */
+
+/* Marks the shingles of the reference that most items have, in l->has. Returns their number. */
+static uint32_t mark_common(const struct sp_lacking *l)
+{
+    uint32_t common = 0;
+    memset(l->has, 0, (l->count / 64 + 1ul) * sizeof *l->has);
+    for (uint32_t i = 0; i < l->count; i++) {
+        uint32_t lack = 0;
+        for (uint32_t k = 0; k < l->words_used; k++)
+            lack += (uint32_t)__builtin_popcountll(row(l, i)[k]);
+        if (2 * (uint64_t)lack > l->others)
+            continue;
+        l->has[i / 64] |= 1ull << i % 64;
+        common++;
+    }
+    return common;
+}
+
+/* Appends the shingles that most items add to those of `s`, if it is not NULL. Returns their
+ * number. */
+static uint32_t add_common(const struct sp_lacking *l, struct sp_signature *s, uint32_t at)
+{
+    uint32_t common = 0;
+    for (size_t i = 0; i < l->added.cap; i++) {
+        const struct sp_count *c = &l->added.items[i];
+        if (2 * (uint64_t)c->count <= l->others)
+            continue;
+        if (s)
+            s->hashes[at + common] = (uint32_t)c->key;
+        common++;
+    }
+    return common;
+}
+
+struct sp_signature *sp_lacking_centre(const struct sp_lacking *l)
+{
+    uint32_t kept = mark_common(l), added = add_common(l, NULL, 0), at = 0;
+    if (kept == l->count && !added)
+        return NULL;
+    struct sp_signature *s = sp_signature_alloc(kept + added, 0);
+    for (uint32_t i = 0; i < 1u << (32 - l->place_shift); i++) {
+        uint32_t place = l->places[i].at;
+        if (place && l->has[(place - 1) / 64] >> (place - 1) % 64 & 1)
+            s->hashes[at++] = l->places[i].shingle;
+    }
+    add_common(l, s, at);
+    qsort(s->hashes, s->shingle_count, sizeof *s->hashes, by_number);
+    return s;
+}
+
 /* ---- searching ---- */
-
-typedef uint64_t block __attribute__((vector_size(8 * BLOCK), aligned(8), may_alias));
-
-static inline uint32_t bits_of(uint32_t number)
-{
-    return number ? 32 - (uint32_t)__builtin_clz(number) : 0;
-}
-
-/* Bit p of eight numbers: all bits of their words, or none. */
-static inline __attribute__((always_inline)) void bit_of_eight(const uint32_t *numbers, uint32_t p,
-                                                               block *ret_bits)
-{
-    for (uint32_t i = 0; i < BLOCK; i++)
-        (*ret_bits)[i] = -(uint64_t)(numbers[i] >> p & 1);
-}
-
-/* The sums of the rows are kept bit by bit: sum[p] has bit p of the sum of each item. They stay in
- * registers if their number is known when this is compiled. */
-static inline __attribute__((always_inline)) void
-tally_in(uint32_t planes, const uint64_t *const *rows, uint32_t row_count, uint32_t words,
-         const uint32_t *least, uint64_t *ret_words)
-{
-    for (uint32_t at = 0; at < words; at += BLOCK) {
-        block sum[PLANES_MOST], more = {0}, equal = ~more;
-        for (uint32_t p = 0; p < planes; p++)
-            sum[p] = more;
-        for (uint32_t i = 0; i < row_count; i++) {
-            block carry = *(const block *)(rows[i] + at);
-            for (uint32_t p = 0; p < planes; p++) {
-                block both = sum[p] & carry;
-                sum[p] ^= carry;
-                carry = both;
-            }
-        }
-        for (uint32_t p = planes; p-- > 0;) {
-            block bit;
-            bit_of_eight(least + at, p, &bit);
-            more |= equal & sum[p] & ~bit;
-            equal &= ~(sum[p] ^ bit);
-        }
-        *(block *)(ret_words + at) = more | equal;
-    }
-}
-
-static inline __attribute__((always_inline)) void tally(const uint64_t *const *rows,
-                                                        uint32_t row_count, uint32_t words,
-                                                        const uint32_t *least, uint64_t *ret_words)
-{
-    uint32_t planes = bits_of(row_count + 1);
-    if (planes <= 3)
-        tally_in(3, rows, row_count, words, least, ret_words);
-    else if (planes == 4)
-        tally_in(4, rows, row_count, words, least, ret_words);
-    else if (planes == 5)
-        tally_in(5, rows, row_count, words, least, ret_words);
-    else if (planes == 6)
-        tally_in(6, rows, row_count, words, least, ret_words);
-    else
-        tally_in(planes, rows, row_count, words, least, ret_words);
-}
-
-void sp_lacking_tally_portable(const uint64_t *const *rows, uint32_t row_count, uint32_t words,
-                               const uint32_t *least, uint64_t *ret_words)
-{
-    tally(rows, row_count, words, least, ret_words);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) static void tally_avx512(const uint64_t *const *rows,
-                                                            uint32_t row_count, uint32_t words,
-                                                            const uint32_t *least,
-                                                            uint64_t *ret_words)
-{
-    tally(rows, row_count, words, least, ret_words);
-}
-
-__attribute__((target("avx2"))) static void tally_avx2(const uint64_t *const *rows,
-                                                       uint32_t row_count, uint32_t words,
-                                                       const uint32_t *least, uint64_t *ret_words)
-{
-    tally(rows, row_count, words, least, ret_words);
-}
-#endif
-
-void sp_lacking_tally(const uint64_t *const *rows, uint32_t row_count, uint32_t words,
-                      const uint32_t *least, uint64_t *ret_words)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        tally_avx512(rows, row_count, words, least, ret_words);
-        return;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        tally_avx2(rows, row_count, words, least, ret_words);
-        return;
-    }
-#endif
-    sp_lacking_tally_portable(rows, row_count, words, least, ret_words);
-}
 
 /* How many of the shingles that the last signature adds are also added by another item. */
 static uint32_t known_adds(const struct sp_lacking *l, int64_t self)
@@ -366,33 +335,53 @@ static uint32_t known_adds(const struct sp_lacking *l, int64_t self)
     return known;
 }
 
-/* For each word of items: how many of the shingles that the last signature lacks an item must lack
- * as well, at most one more than there are. */
-static void fill_needs(struct sp_lacking *l, double most, int64_t self)
+/* For each pool: how many of the shingles that the last signature lacks an item must lack as well,
+ * at most one more than there are. Returns the pools that the search reads, a bit for each. */
+static uint32_t fill_needs(struct sp_lacking *l, double most, int64_t self)
 {
     static const double rounding = 1e-6;
     double differs = (double)l->lacks_count + l->adds_count - most, all = l->lacks_count + 1.0;
-    uint32_t known = known_adds(l, self);
+    uint32_t known = known_adds(l, self), pools = l->odd > 0;
     for (uint32_t i = 0; i < POOLS; i++) {
         double need = (differs + l->pools[i].least) / 2 - rounding - known;
         l->pools[i].need = need >= all ? l->lacks_count + 1 : need > 0 ? (uint32_t)ceil(need) : 0;
+        pools |= (uint32_t)(l->pools[i].need <= l->lacks_count) << i;
     }
-    for (uint32_t i = 0; i < l->words; i++)
-        l->needs[i] = l->pools[l->pool_of[i]].need;
+    return pools;
 }
 
-const uint64_t *sp_lacking_find(struct sp_lacking *l, const struct sp_signature *x, double most,
-                                int64_t self, uint32_t *ret_words)
+static void add_found(struct sp_lacking *l, uint32_t word, uint64_t bits)
 {
-    uint32_t words = *ret_words = (l->words_used + BLOCK - 1) / BLOCK * BLOCK;
-    if (l->others == 0)
-        return l->words ? row(l, l->count) : NULL;
+    for (; bits; bits &= bits - 1) {
+        sp_grow(&l->found, &l->found_cap, l->found_count + 1);
+        l->found[l->found_count++] = 64 * word + (uint32_t)__builtin_ctzll(bits);
+    }
+}
+
+static void find_in(struct sp_lacking *l, struct sp_tally_range range)
+{
+    for (uint32_t i = range.from; i < range.end; i++)
+        l->needs[i] = l->pools[l->pool_of[i]].need;
+    sp_tally(l->tallied, l->lacks_count, range, l->needs, l->tally);
+    for (uint32_t i = range.from; i < range.end; i++)
+        add_found(l, i, (l->tally[i] & row(l, l->count + 1)[i]) | row(l, l->count)[i]);
+}
+
+struct sp_lacking_found sp_lacking_find(struct sp_lacking *l, const struct sp_signature *x,
+                                        double most, int64_t self)
+{
+    uint32_t blocks = (l->words_used + BLOCK - 1) / BLOCK, read = 0;
     differ(l, x);
-    fill_needs(l, most, self);
+    uint32_t pools = fill_needs(l, most, self);
     for (uint32_t i = 0; i < l->lacks_count; i++)
         l->tallied[i] = row(l, l->lacks[i]);
-    sp_lacking_tally(l->tallied, l->lacks_count, words, l->needs, l->found);
-    for (uint32_t i = 0; i < words; i++)
-        l->found[i] = (l->found[i] & row(l, l->count + 1)[i]) | row(l, l->count)[i];
-    return l->found;
+    l->found_count = 0;
+    for (uint32_t i = 0, end; i < blocks; i = end + 1) {
+        for (end = i; end < blocks && l->pools_in[end] & pools;)
+            end++;
+        if (end > i)
+            find_in(l, (struct sp_tally_range){BLOCK * i, BLOCK * end});
+        read += end - i;
+    }
+    return (struct sp_lacking_found){l->found, l->found_count, BLOCK * read};
 }

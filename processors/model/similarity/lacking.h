@@ -9,7 +9,11 @@
  *
  * For each shingle of the reference and each item there is a bit: whether the item lacks the
  * shingle. A search adds up the bits of the shingles that x lacks, for 512 items at once. Items are
- * kept in separate words by the number of shingles that a search can require of them.
+ * kept in separate words by the number of shingles that a search can require of them, and words are
+ * passed over for which it requires more than x lacks.
+ *
+ * The nearer the reference is to what all items have in common, the fewer items are found
+ * (sp_lacking_centre).
  *
  * No similar item is missed. Thread rule: one thread at a time. */
 #ifndef SP_SIMILARITY_LACKING_H
@@ -29,27 +33,29 @@ struct sp_lacking *sp_lacking_new(const struct sp_signature *reference);
 /* NULL is allowed. */
 void sp_lacking_free(struct sp_lacking *l);
 
-/* Adds an item and returns its number, less than 64 for each word that sp_lacking_find returns. Two
- * items are not similar if more shingles are in only one of them than `most` of both. */
+/* Adds an item and returns its number. Numbers of removed items are used again. Two items are not
+ * similar if more shingles are in only one of them than `most` of both. */
 uint32_t sp_lacking_put(struct sp_lacking *l, const struct sp_signature *x, double most);
 /* Removes an item. */
 void sp_lacking_take(struct sp_lacking *l, uint32_t item);
 
-/* The items that may be similar to x: all that are, and a few others. Item i is bit i % 64 of word
- * i / 64. `self`: x is this item, or SP_LACKING_NONE. Valid until the next call. */
-const uint64_t *sp_lacking_find(struct sp_lacking *l, const struct sp_signature *x, double most,
-                                int64_t self, uint32_t *ret_words);
+struct sp_lacking_found {
+    const uint32_t *items; /* each once */
+    uint32_t count;
+    uint32_t words; /* read, of 64 items each */
+};
+
+/* The items that may be similar to x: all that are, and a few others. `self`: x is this item, or
+ * SP_LACKING_NONE. Valid until the next call. */
+struct sp_lacking_found sp_lacking_find(struct sp_lacking *l, const struct sp_signature *x,
+                                        double most, int64_t self);
+
+/* A better reference: the shingles that more than half of the items have, those aside that are
+ * found by each search. The caller owns it. NULL: the reference has the same shingles. */
+struct sp_signature *sp_lacking_centre(const struct sp_lacking *l);
 
 /* How many items are found by each search: those that have too little of the reference, and those
  * that hardly differ from it. */
 uint32_t sp_lacking_odd(const struct sp_lacking *l);
-
-/* Which bits are set in at least least[i] of the rows, for each word i. `words` is a multiple of 8.
- */
-void sp_lacking_tally(const uint64_t *const *rows, uint32_t row_count, uint32_t words,
-                      const uint32_t *least, uint64_t *ret_words);
-/* The same without vector instructions of newer processors. */
-void sp_lacking_tally_portable(const uint64_t *const *rows, uint32_t row_count, uint32_t words,
-                               const uint32_t *least, uint64_t *ret_words);
 
 #endif

@@ -3,9 +3,8 @@
  *
  * Suppose that all pages of a group resemble one page and hardly resemble each other. Then two
  * winners share only shingles that nearly all winners have, and such shingles tell nothing. But a
- * hub can only resemble a winner that lacks about the same shingles of that one page (the
- * reference), which leaves a few dozen of thousands of winners. Their bit patterns are compared
- * next.
+ * hub can only resemble a winner that differs in about the same way from that one page (the
+ * reference), which leaves a few of thousands of winners. Their bit patterns are compared next.
  *
  * If most winners have few shingles of the reference, as in a chain, this index is of no use, and
  * lookup.c takes its place. It is tried again when there are twice as many winners. */
@@ -29,6 +28,7 @@ struct sp_lacking_winners {
     struct seat *seats;
     uint32_t count;
     uint32_t cap;
+    uint32_t centred_at; /* winners with which a better reference is looked for */
 };
 
 static bool seat_of(struct sp_large *l, struct sp_hub *h, struct seat *ret_seat)
@@ -90,17 +90,39 @@ void sp_lacking_winners_end(struct sp_large *l)
     l->lacking = NULL;
 }
 
-static void make(struct sp_large *l)
+static void make(struct sp_large *l, const struct sp_signature *reference)
+{
+    struct sp_shelf_place place = sp_shelf_first(&l->winners);
+    l->lacking = sp_calloc(1, sizeof *l->lacking);
+    l->lacking->index = sp_lacking_new(reference);
+    l->lacking->centred_at = 2 * l->winners.count;
+    for (struct sp_hub *w; (w = sp_shelf_next(&l->winners, &place));)
+        sp_lacking_winners_enter(l, w);
+}
+
+/* The first reference is the first winner, which differs in its own way from the page that all
+ * resemble. What most winners have is nearer to that page: the fewer shingles a winner differs by,
+ * the fewer others can resemble it. */
+static void centre(struct sp_large *l)
+{
+    struct sp_signature *reference = sp_lacking_centre(l->lacking->index);
+    l->lacking->centred_at = 2 * l->winners.count;
+    if (!reference)
+        return;
+    sp_lacking_winners_end(l);
+    make(l, reference);
+    sp_signature_unref(reference);
+}
+
+static void make_first(struct sp_large *l)
 {
     struct sp_shelf_place place = sp_shelf_first(&l->winners);
     struct sp_hub *w = sp_shelf_next(&l->winners, &place);
     const struct sp_signature *first = w ? sp_hub_signature(l->stage, w) : NULL;
     if (!first)
         return;
-    l->lacking = sp_calloc(1, sizeof *l->lacking);
-    l->lacking->index = sp_lacking_new(first);
-    for (; w; w = sp_shelf_next(&l->winners, &place))
-        sp_lacking_winners_enter(l, w);
+    make(l, first);
+    centre(l);
 }
 
 /* ---- searching */
@@ -111,7 +133,9 @@ bool sp_lacking_winners_serve(struct sp_large *l)
     bool due = test ? !l->lookup && l->wins % 2 : l->winners.count >= l->lacking_from;
     if (!l->lacking && due) {
         sp_lookup_end(l);
-        make(l);
+        make_first(l);
+    } else if (l->lacking && l->winners.count >= l->lacking->centred_at) {
+        centre(l);
     }
     if (l->lacking && !test && 2 * sp_lacking_odd(l->lacking->index) > l->winners.count) {
         l->lacking_from = 2 * l->winners.count;
@@ -140,21 +164,21 @@ void sp_lacking_winners_near(struct sp_large *l, struct sp_hub *h,
     const struct sp_lacking_winners *k = l->lacking;
     const struct sp_signature *s = sp_hub_signature(l->stage, h);
     struct seat x;
-    uint32_t words;
     l->near.count = 0;
     if (!s || !seat_of(l, h, &x))
         return;
-    const uint64_t *found = sp_lacking_find(
-        k->index, s, x.most, h->looked_up ? (int64_t)h->looked_up - 1 : SP_LACKING_NONE, &words);
-    for (uint32_t i = 0; i < words; i++)
-        for (uint64_t bits = found[i]; bits; bits &= bits - 1) {
-            const struct seat *y = &k->seats[64 * i + (uint32_t)__builtin_ctzll(bits)];
-            l->stage->stats.held_against++;
-            if (!is_near(&x, y))
-                continue;
-            sp_hub_list_add(&l->near, y->hub);
-            sp_prefetch_bytes(y->hub, sizeof *y->hub);
-        }
+    struct sp_lacking_found found = sp_lacking_find(
+        k->index, s, x.most, h->looked_up ? (int64_t)h->looked_up - 1 : SP_LACKING_NONE);
+    for (uint32_t i = 0; i < found.count; i++)
+        sp_prefetch_bytes(&k->seats[found.items[i]], sizeof *k->seats);
+    for (uint32_t i = 0; i < found.count; i++) {
+        const struct seat *y = &k->seats[found.items[i]];
+        l->stage->stats.held_against++;
+        if (!is_near(&x, y))
+            continue;
+        sp_hub_list_add(&l->near, y->hub);
+        sp_prefetch_bytes(y->hub, sizeof *y->hub);
+    }
     keep_those_in(range, &l->near);
     if (l->near.count > 1)
         qsort(l->near.hubs, l->near.count, sizeof *l->near.hubs, sp_hub_by_rank);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "harness.h"
 #include "similarity/lacking.h"
+#include "similarity/tally.h"
 
 enum { TEXT = 96, RUN = 5, ITEMS = 700 };
 
@@ -64,20 +65,27 @@ struct items {
     bool in[ITEMS];
 };
 
+static bool has(struct sp_lacking_found found, uint32_t item)
+{
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < found.count; i++)
+        times += found.items[i] == item;
+    CU_ASSERT_TRUE(times <= 1);
+    return times;
+}
+
 /* Looks for each item. Returns the share of those found that are not similar, of all pairs. */
 static double check_all(struct sp_lacking *l, const struct items *items)
 {
     uint64_t in_vain = 0, pairs = 0;
     for (uint32_t x = 0; x < ITEMS; x++) {
-        uint32_t words;
         int64_t self = items->in[x] ? (int64_t)items->number[x] : SP_LACKING_NONE;
-        const uint64_t *found =
-            sp_lacking_find(l, items->of[x], most_of(items->of[x]), self, &words);
+        struct sp_lacking_found found =
+            sp_lacking_find(l, items->of[x], most_of(items->of[x]), self);
         for (uint32_t y = 0; y < ITEMS; y++) {
-            uint32_t n = items->number[y];
             if (!items->in[y] || x == y)
                 continue;
-            bool is_found = n / 64 < words && (found[n / 64] >> n % 64 & 1);
+            bool is_found = has(found, items->number[y]);
             bool is_similar = similar(items->of[x], items->of[y]);
             CU_ASSERT_TRUE(is_found || !is_similar);
             in_vain += is_found && !is_similar;
@@ -131,8 +139,8 @@ TEST(odd_items_are_always_found)
     struct sp_signature *reference = edited(&random, 0, 1), *other = sp_signature_alloc(TEXT, 0);
     struct sp_signature *x = edited(&random, 2, 3);
     struct sp_lacking *l = sp_lacking_new(reference);
-    uint32_t words, items[3];
-    CU_ASSERT_EQUAL((sp_lacking_find(l, x, most_of(x), SP_LACKING_NONE, &words), words), 0);
+    uint32_t items[3];
+    CU_ASSERT_EQUAL(sp_lacking_find(l, x, most_of(x), SP_LACKING_NONE).count, 0);
     for (uint32_t i = 0; i < TEXT; i++)
         other->hashes[i] = i;
     items[0] = sp_lacking_put(l, other, most_of(other));
@@ -140,9 +148,9 @@ TEST(odd_items_are_always_found)
     items[2] = sp_lacking_put(l, x, (double)INFINITY);
     CU_ASSERT_EQUAL(sp_lacking_odd(l), 3);
     for (uint32_t i = 0; i < 3; i++) {
-        const uint64_t *found = sp_lacking_find(l, x, most_of(x), SP_LACKING_NONE, &words);
+        struct sp_lacking_found found = sp_lacking_find(l, x, most_of(x), SP_LACKING_NONE);
         for (uint32_t k = i; k < 3; k++)
-            CU_ASSERT_TRUE(found[items[k] / 64] >> items[k] % 64 & 1);
+            CU_ASSERT_TRUE(has(found, items[k]));
         sp_lacking_take(l, items[i]);
     }
     CU_ASSERT_EQUAL(sp_lacking_odd(l), 0);
@@ -152,10 +160,60 @@ TEST(odd_items_are_always_found)
     sp_signature_unref(x);
 }
 
+/* The first reference has changes of its own, which all items but those with the same ones lack. */
+TEST(the_centre_has_what_most_items_have)
+{
+    uint64_t random = 1;
+    struct sp_signature *all = edited(&random, 0, 1), *reference = edited(&random, 2, 3), *items[9];
+    struct sp_lacking *l = sp_lacking_new(reference);
+    CU_ASSERT_TRUE(shared(all, reference) < TEXT);
+    for (uint32_t i = 0; i < 9; i++) {
+        items[i] = edited(&random, 3, 5 + i);
+        sp_lacking_put(l, items[i], most_of(items[i]));
+    }
+    struct sp_signature *centre = sp_lacking_centre(l);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(centre);
+    CU_ASSERT_EQUAL(centre->shingle_count, TEXT);
+    CU_ASSERT_EQUAL(memcmp(centre->hashes, all->hashes, TEXT * sizeof *all->hashes), 0);
+    sp_lacking_free(l);
+    l = sp_lacking_new(centre);
+    CU_ASSERT_PTR_NULL(sp_lacking_centre(l));
+    for (uint32_t i = 0; i < 9; i++)
+        sp_lacking_put(l, items[i], most_of(items[i]));
+    CU_ASSERT_PTR_NULL(sp_lacking_centre(l));
+    for (uint32_t i = 0; i < 9; i++)
+        sp_signature_unref(items[i]);
+    sp_lacking_free(l);
+    sp_signature_unref(all);
+    sp_signature_unref(reference);
+    sp_signature_unref(centre);
+}
+
+/* Items that are not similar to the reference are similar only to items that add the same. */
+TEST(words_of_items_that_cannot_be_similar_are_not_read)
+{
+    uint64_t random = 1;
+    struct sp_signature *reference = edited(&random, 0, 1), *x = edited(&random, 3, 2);
+    struct sp_lacking *l = sp_lacking_new(reference);
+    for (uint32_t i = 0; i < 4 * ITEMS; i++) {
+        struct sp_signature *s = edited(&random, 3, 40 * i + 41);
+        if (TEXT - shared(s, reference) > most_of(s))
+            sp_lacking_put(l, s, most_of(s));
+        sp_signature_unref(s);
+    }
+    struct sp_lacking_found found = sp_lacking_find(l, x, most_of(x), SP_LACKING_NONE);
+    CU_ASSERT_EQUAL(found.words, 0);
+    CU_ASSERT_EQUAL(found.count, 0);
+    sp_lacking_free(l);
+    sp_signature_unref(reference);
+    sp_signature_unref(x);
+}
+
 TEST(rows_are_added_up_bit_by_bit)
 {
     enum { ROWS = 140, WORDS = 16 };
     static uint64_t bits[ROWS][WORDS];
+    const struct sp_tally_range all = {0, WORDS};
     const uint64_t *rows[ROWS];
     uint32_t least[WORDS];
     uint64_t found[WORDS], portable[WORDS], random = 1;
@@ -169,8 +227,10 @@ TEST(rows_are_added_up_bit_by_bit)
     for (uint32_t count = 0; count <= ROWS; count += count < 20 ? 1 : 13) {
         for (uint32_t k = 0; k < WORDS; k++)
             least[k] = (uint32_t)(sp_mix64(random++) % (count / 2 + 2));
-        sp_lacking_tally(rows, count, WORDS, least, found);
-        sp_lacking_tally_portable(rows, count, WORDS, least, portable);
+        for (uint32_t k = 0; k < 8; k++) /* few of the rows may have no bit */
+            least[k] = count + 1 - count % 5 * (count > 5);
+        sp_tally(rows, count, all, least, found);
+        sp_tally_portable(rows, count, all, least, portable);
         for (uint32_t item = 0; item < 64 * WORDS; item++) {
             uint32_t sum = 0;
             for (uint32_t i = 0; i < count; i++)

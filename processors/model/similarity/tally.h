@@ -1,0 +1,24 @@
+/* Adds up rows of bits: which columns have at least so many? For 512 columns at once. No state; any
+ * thread. */
+#ifndef SP_SIMILARITY_TALLY_H
+#define SP_SIMILARITY_TALLY_H
+
+#include <stdint.h>
+
+enum { SP_TALLY_WORDS = 8 }; /* that are added up at once */
+
+/* Words of rows; both ends are multiples of SP_TALLY_WORDS. */
+struct sp_tally_range {
+    uint32_t from;
+    uint32_t end;
+};
+
+/* Sets the words of the range in ret_words: which bits are set in at least least[i] of the rows,
+ * for each word i. */
+void sp_tally(const uint64_t *const *rows, uint32_t row_count, struct sp_tally_range range,
+              const uint32_t *least, uint64_t *ret_words);
+/* The same without vector instructions of newer processors. */
+void sp_tally_portable(const uint64_t *const *rows, uint32_t row_count, struct sp_tally_range range,
+                       const uint32_t *least, uint64_t *ret_words);
+
+#endif
