@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "group/debt.h"
 #include "group/large.h"
 
@@ -280,6 +281,46 @@ static void decide_one(struct sp_group_stage *st, struct sp_large *l, struct sp_
     take(&s);
 }
 
+/* ---- hubs one after another */
+
+/* Hubs in the order of ranks are scattered in memory, and so are their signatures. */
+struct ahead {
+    struct sp_shelf_place place;
+    struct sp_hub *hubs[8]; /* the last ones: the hub with number i is at i % 8 */
+    uint32_t count;
+};
+
+static const struct sp_hub *hub_before(const struct ahead *a, uint32_t back)
+{
+    return a->count >= back ? a->hubs[(a->count - back) % 8] : NULL;
+}
+
+/* Prefetches the next hub at the place, and what searches for those before it will read. */
+static void read_ahead(struct sp_large *l, struct ahead *a)
+{
+    struct sp_hub *h = sp_shelf_next(&l->ranks, &a->place);
+    sp_prefetch_bytes(h, h ? sizeof *h : 0);
+    for (uint32_t step = 0; step < 3; step++) {
+        const struct sp_hub *x = hub_before(a, 2 + 2 * step);
+        if (x && !x->signature)
+            sp_contents_prefetch(l->stage->contents, x->content, step);
+    }
+    const struct sp_hub *x = hub_before(a, 2);
+    if (x && x->winner)
+        sp_prefetch_bytes(x->winner, sizeof *x->winner);
+    a->hubs[a->count++ % 8] = h;
+}
+
+/* Call it before each hub that is decided, with the number of those before it. The longer the walk,
+ * the farther it reads ahead. */
+static void keep_ahead(struct sp_large *l, struct ahead *a, uint32_t walked)
+{
+    enum { EACH = 2, MOST = 8 };
+    uint32_t far = EACH * walked < MOST ? EACH * walked : MOST;
+    while (a->count < walked + far)
+        read_ahead(l, a);
+}
+
 /* Decides the undecided hubs up to h, unless a decided winner covers it. */
 static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h)
 {
@@ -287,7 +328,10 @@ static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
     search_decided(&s);
     struct sp_shelf_place place =
         s.winner ? sp_shelf_first(&l->ranks) : sp_cover_after(&l->ranks, &l->decided);
+    struct ahead ahead = {.place = place};
+    uint32_t walked = 0;
     for (struct sp_hub *x; !s.winner && !st->err && (x = sp_shelf_next(&l->ranks, &place));) {
+        keep_ahead(l, &ahead, walked++);
         if (x != h)
             decide_one(st, l, x, true);
         if (st->err)
@@ -332,7 +376,10 @@ void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g)
     if (!l->decided.set)
         return;
     struct sp_shelf_place place = sp_cover_after(&l->ranks, &l->decided);
+    struct ahead ahead = {.place = place};
+    uint32_t walked = 0;
     for (struct sp_hub *h; !st->err && (h = sp_shelf_next(&l->ranks, &place));) {
+        keep_ahead(l, &ahead, walked++);
         decide_one(st, l, h, true);
         put_at(&l->decided, h);
     }
