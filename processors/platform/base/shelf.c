@@ -1,4 +1,6 @@
-/* Boards of up to BOARD objects each; a full one becomes two. */
+/* Boards of up to BOARD objects each; a full one becomes two. The heads of their first entries are
+ * side by side, and so is every EACHth of those, so that the search for a board reads few cache
+ * lines. */
 #include "base/shelf.h"
 
 #include <string.h>
@@ -7,7 +9,7 @@
 #include "base/mem.h"
 #include "base/prefetch.h"
 
-enum { BOARD = 256 };
+enum { BOARD = 256, EACH = 32 };
 
 struct entry {
     uint64_t head;
@@ -15,11 +17,81 @@ struct entry {
 };
 
 struct sp_shelf_board {
-    uint64_t head; /* of its first entry */
     struct entry *entries;
     uint32_t count;
     uint32_t cap;
 };
+
+/* ---- boards and their heads, in one block of memory: so a list of few objects takes little ----
+ */
+
+static uint64_t *heads(const struct sp_shelf *s)
+{
+    return (uint64_t *)(s->boards + s->board_cap);
+}
+
+/* heads[0], heads[EACH], heads[2 * EACH] ... */
+static uint64_t *marks(const struct sp_shelf *s)
+{
+    return heads(s) + s->board_cap;
+}
+
+static uint32_t marks_of(uint32_t boards)
+{
+    return (boards + EACH - 1) / EACH;
+}
+
+static void set_head(struct sp_shelf *s, uint32_t board)
+{
+    heads(s)[board] = s->boards[board].entries[0].head;
+    if (board % EACH == 0)
+        marks(s)[board / EACH] = heads(s)[board];
+}
+
+/* The boards from this one on have moved. */
+static void set_marks(struct sp_shelf *s, uint32_t from)
+{
+    for (uint32_t i = marks_of(from); i < marks_of(s->board_count); i++)
+        marks(s)[i] = heads(s)[(size_t)i * EACH];
+}
+
+static void make_room(struct sp_shelf *s)
+{
+    struct sp_shelf old = *s;
+    if (s->board_count < s->board_cap)
+        return;
+    s->board_cap = old.board_cap ? 2 * old.board_cap : 1;
+    s->boards = sp_alloc(s->board_cap * (sizeof *s->boards + sizeof(uint64_t)) +
+                         marks_of(s->board_cap) * sizeof(uint64_t));
+    if (old.board_count) {
+        memcpy(s->boards, old.boards, s->board_count * sizeof *s->boards);
+        memcpy(heads(s), heads(&old), s->board_count * sizeof(uint64_t));
+        set_marks(s, 0);
+    }
+    sp_free(old.boards);
+}
+
+static void insert_board(struct sp_shelf *s, uint32_t at)
+{
+    make_room(s);
+    uint32_t behind = s->board_count - at;
+    memmove(s->boards + at + 1, s->boards + at, behind * sizeof *s->boards);
+    memmove(heads(s) + at + 1, heads(s) + at, behind * sizeof(uint64_t));
+    s->boards[at] = (struct sp_shelf_board){0};
+    heads(s)[at] = 0;
+    s->board_count++;
+    set_marks(s, at);
+}
+
+static void remove_board(struct sp_shelf *s, uint32_t at)
+{
+    sp_free(s->boards[at].entries);
+    s->board_count--;
+    uint32_t behind = s->board_count - at;
+    memmove(s->boards + at, s->boards + at + 1, behind * sizeof *s->boards);
+    memmove(heads(s) + at, heads(s) + at + 1, behind * sizeof(uint64_t));
+    set_marks(s, at);
+}
 
 void sp_shelf_done(struct sp_shelf *s)
 {
@@ -29,32 +101,44 @@ void sp_shelf_done(struct sp_shelf *s)
     *s = (struct sp_shelf){0};
 }
 
+/* ---- searching ---- */
+
 static bool comes_before(const struct entry *e, sp_shelf_order *order, const void *key,
                          uint64_t head)
 {
     return e->head != head ? e->head < head : order(key, e->object) < 0;
 }
 
-/* The number of boards from `from` on whose heads are below this one. Without a branch that depends
- * on a head, because none of them could be predicted. */
-static uint32_t boards_below(const struct sp_shelf *s, uint32_t from, uint64_t head)
+/* How many of the numbers, which are sorted, are below this one. Without a branch that depends on
+ * one of them, because none could be predicted. */
+static inline uint32_t count_below(const uint64_t *sorted, uint32_t count, uint64_t number)
 {
-    uint32_t left = s->board_count - from;
-    if (!left)
+    const uint64_t *at = sorted;
+    if (!count)
         return 0;
-    const struct sp_shelf_board *at = s->boards + from;
-    for (; left > 1; left -= left / 2)
-        at += left / 2 & -(uint32_t)(at[left / 2 - 1].head < head);
-    return (uint32_t)(at - s->boards) - from + (at->head < head);
+    for (; count > 1; count -= count / 2)
+        at += count / 2 & -(uint32_t)(at[count / 2 - 1] < number);
+    return (uint32_t)(at - sorted) + (*at < number);
+}
+
+/* The number of boards whose heads are below this one. */
+static uint32_t boards_below(const struct sp_shelf *s, uint64_t head)
+{
+    uint32_t marked = count_below(marks(s), marks_of(s->board_count), head);
+    uint32_t from = marked ? EACH * (marked - 1) : 0, left = s->board_count - from;
+    sp_prefetch_bytes(heads(s) + from, EACH * sizeof(uint64_t));
+    return from + count_below(heads(s) + from, left < EACH ? left : EACH, head);
 }
 
 /* The last board whose first object comes before the key, or the first. */
 static uint32_t find_board(const struct sp_shelf *s, sp_shelf_order *order, const void *key,
                            uint64_t head)
 {
-    uint32_t lo = boards_below(s, 0, head), hi = lo;
-    if (lo < s->board_count && s->boards[lo].head == head)
-        hi = head < UINT64_MAX ? lo + boards_below(s, lo, head + 1) : s->board_count;
+    if (!s->board_count)
+        return 0;
+    uint32_t lo = boards_below(s, head), hi = lo;
+    if (lo < s->board_count && heads(s)[lo] == head)
+        hi = head < UINT64_MAX ? boards_below(s, head + 1) : s->board_count;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
         if (order(key, s->boards[mid].entries[0].object) < 0)
@@ -69,7 +153,8 @@ static uint32_t find_board(const struct sp_shelf *s, sp_shelf_order *order, cons
 static uint32_t guess(const struct sp_shelf *s, uint32_t board, uint64_t head)
 {
     const struct sp_shelf_board *b = &s->boards[board];
-    uint64_t first = b->head, end = board + 1 < s->board_count ? b[1].head : UINT64_MAX;
+    uint64_t first = heads(s)[board],
+             end = board + 1 < s->board_count ? heads(s)[board + 1] : UINT64_MAX;
     if (head <= first || head >= end)
         return b->count / 2;
     return (uint32_t)((double)(head - first) / (double)(end - first) * (b->count - 1));
@@ -155,14 +240,6 @@ void *sp_shelf_next(const struct sp_shelf *s, struct sp_shelf_place *place)
     return s->boards[place->board].entries[place->at++].object;
 }
 
-static void insert_board(struct sp_shelf *s, uint32_t at)
-{
-    sp_grow(&s->boards, &s->board_cap, s->board_count + 1);
-    memmove(s->boards + at + 1, s->boards + at, (s->board_count - at) * sizeof *s->boards);
-    s->boards[at] = (struct sp_shelf_board){0};
-    s->board_count++;
-}
-
 static void split_board(struct sp_shelf *s, uint32_t at)
 {
     insert_board(s, at + 1);
@@ -172,7 +249,7 @@ static void split_board(struct sp_shelf *s, uint32_t at)
     sp_grow(&high->entries, &high->cap, high->count);
     SP_ASSERT(high->entries);
     memcpy(high->entries, low->entries + low->count, high->count * sizeof *high->entries);
-    high->head = high->entries[0].head;
+    set_head(s, at + 1);
 }
 
 void sp_shelf_add(struct sp_shelf *s, sp_shelf_order *order, const void *key, uint64_t head,
@@ -194,9 +271,10 @@ void sp_shelf_add(struct sp_shelf *s, sp_shelf_order *order, const void *key, ui
     memmove(b->entries + place.at + 1, b->entries + place.at,
             (b->count - place.at) * sizeof *b->entries);
     b->entries[place.at] = (struct entry){head, object};
-    b->head = b->entries[0].head;
     b->count++;
     s->count++;
+    if (place.at == 0)
+        set_head(s, place.board);
 }
 
 bool sp_shelf_remove(struct sp_shelf *s, sp_shelf_order *order, const void *key, uint64_t head)
@@ -210,13 +288,9 @@ bool sp_shelf_remove(struct sp_shelf *s, sp_shelf_order *order, const void *key,
     b->count--;
     memmove(b->entries + at, b->entries + at + 1, (b->count - at) * sizeof *b->entries);
     s->count--;
-    if (b->count) {
-        b->head = b->entries[0].head;
-    } else {
-        sp_free(b->entries);
-        s->board_count--;
-        memmove(s->boards + found.board, s->boards + found.board + 1,
-                (s->board_count - found.board) * sizeof *s->boards);
-    }
+    if (!b->count)
+        remove_board(s, found.board);
+    else if (at == 0)
+        set_head(s, found.board);
     return true;
 }

@@ -17,7 +17,7 @@
 struct sp_shelf_board;
 
 struct sp_shelf {
-    struct sp_shelf_board *boards;
+    struct sp_shelf_board *boards; /* and the heads of their first entries */
     uint32_t board_count;
     uint32_t board_cap;
     uint32_t count;

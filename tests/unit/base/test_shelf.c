@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "harness.h"
 
-enum { NUMBERS = 5000 };
+enum { NUMBERS = 16000, STEPS = 12 * NUMBERS };
 
 static int order(const void *key, const void *object)
 {
@@ -65,10 +65,10 @@ static void hold(uint32_t heads)
     size_t wrong = 0;
     for (uint32_t i = 0; i < NUMBERS; i++)
         numbers[i] = i;
-    for (uint64_t step = 0; step < 60000; step++) {
+    for (uint64_t step = 0; step < STEPS; step++) {
         uint64_t x = sp_mix64(step + 1);
         uint32_t n = (uint32_t)(x >> 8) % NUMBERS;
-        bool mostly_add = step / 20000 != 1;
+        bool mostly_add = step / (STEPS / 3) != 1;
         if (!there[n] && (x & 3 || !mostly_add) == mostly_add) {
             sp_shelf_add(&s, order, &n, head_of(n, heads), &numbers[n]);
             there[n] = true;
@@ -76,7 +76,7 @@ static void hold(uint32_t heads)
             wrong += sp_shelf_remove(&s, order, &n, head_of(n, heads)) != there[n];
             there[n] = false;
         }
-        if (step % 4999 == 0)
+        if (step % (NUMBERS - 1) == 0)
             wrong += differences(&s, there, numbers) + wrong_look_ups(&s, there, numbers, heads);
     }
     CU_ASSERT_EQUAL(wrong, 0);
