@@ -61,13 +61,21 @@ static size_t bytes_of_large(const struct sp_group *g)
     return g->count * (size_t)SP_MEMBER_BYTES + g->large->hubs.count * HUB_BYTES;
 }
 
-static size_t bytes_of_larges(const struct sp_group_stage *st)
+/* Counts the bytes of groups again that were used since the last flush; no others have changed.
+ * Returns their number. */
+static uint32_t count_used(struct sp_group_stage *st)
 {
-    size_t bytes = 0;
-    for (struct sp_age *age = sp_ages_oldest(&st->large_ages); age;
-         age = sp_ages_younger(&st->large_ages, age))
-        bytes += bytes_of_large(SP_LRU_OBJECT(age, struct sp_group, age));
-    return bytes;
+    struct sp_lru *head = &st->large_used;
+    uint32_t count = 0;
+    for (; head->next != head; count++) {
+        struct sp_large *l = SP_LRU_OBJECT(head->next, struct sp_large, used);
+        size_t bytes = bytes_of_large(l->group);
+        st->large_bytes += bytes - l->bytes;
+        l->bytes = bytes;
+        sp_lru_remove(&l->used);
+        sp_lru_init(&l->used);
+    }
+    return count;
 }
 
 /* Reading a large group again costs as much as reading all its members. So it stays in memory, even
@@ -80,11 +88,13 @@ static bool must_stay(const struct sp_group_stage *st, const struct sp_large *l,
            l->used_round + rounds >= st->large_ages.round;
 }
 
-/* Each large group is examined at most twice, because those that must stay may exceed the
- * budget. */
-static void evict_larges(struct sp_group_stage *st, size_t budget, uint32_t rounds)
+/* Those that must stay may exceed the budget. So each large group is examined at most twice, and
+ * not many more than were used, however many there are. */
+static void evict_larges(struct sp_group_stage *st, size_t budget, uint32_t used, uint32_t rounds)
 {
-    for (uint32_t left = 2 * st->large_count; left && st->large_bytes > budget; left--) {
+    enum { EACH = 4, MORE = 64 };
+    uint32_t all = 2 * st->large_count, some = EACH * used + MORE;
+    for (uint32_t left = all < some ? all : some; left && st->large_bytes > budget; left--) {
         struct sp_age *oldest = sp_ages_oldest(&st->large_ages);
         struct sp_group *g = SP_LRU_OBJECT(oldest, struct sp_group, age);
         if (sp_ages_spare(&st->large_ages, oldest))
@@ -93,7 +103,6 @@ static void evict_larges(struct sp_group_stage *st, size_t budget, uint32_t roun
             sp_lru_touch(&st->large_ages.ring, &oldest->ring);
             continue;
         }
-        st->large_bytes -= bytes_of_large(g);
         sp_group_free(st, g);
     }
 }
@@ -113,8 +122,8 @@ void sp_group_stage_evict(struct sp_group_stage *st)
     size_t left = st->cache_bytes > st->page_bytes ? st->cache_bytes - st->page_bytes : 0;
     size_t for_groups = left > third ? left : third;
     bool room = st->group_bytes < for_groups;
-    st->large_bytes = bytes_of_larges(st);
-    evict_larges(st, room ? for_groups - st->group_bytes : 0, room ? ROUNDS : 0);
+    uint32_t used = count_used(st);
+    evict_larges(st, room ? for_groups - st->group_bytes : 0, used, room ? ROUNDS : 0);
     evict_groups(st, for_groups);
     evict_pages(st, st->cache_bytes - (st->group_bytes < third ? st->group_bytes : third));
 }

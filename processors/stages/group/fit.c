@@ -11,6 +11,9 @@ enum { LARGE_FROM = 64 };
 
 void sp_large_use(struct sp_group_stage *st, struct sp_group *g)
 {
+    struct sp_lru *used = &g->large->used;
+    if (used->next == used)
+        sp_lru_push(&st->large_used, used);
     sp_ages_use(&st->large_ages, &g->age);
     g->large->used_round = st->large_ages.round;
     g->large->used_step = st->steps;
@@ -21,6 +24,7 @@ static void enter_larges(struct sp_group_stage *st, struct sp_group *g)
     sp_ages_leave(&g->age);
     sp_ages_enter(&st->large_ages, &g->age);
     st->large_count++;
+    sp_lru_init(&g->large->used);
     sp_large_use(st, g);
 }
 
@@ -28,6 +32,8 @@ static void leave_larges(struct sp_group_stage *st, struct sp_group *g)
 {
     st->grown = st->grown == g ? NULL : st->grown;
     st->large_count--;
+    st->large_bytes -= g->large->bytes;
+    sp_lru_remove(&g->large->used);
     sp_ages_leave(&g->age);
     sp_ages_enter(&st->group_ages, &g->age);
 }
@@ -78,6 +84,7 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
     clear_lists(g);
     g->large = sp_calloc(1, sizeof *g->large);
     g->large->stage = st;
+    g->large->group = g;
     enter_larges(st, g);
     for (uint32_t i = 0; i < count; i++) {
         bool touched = all[i]->touched;

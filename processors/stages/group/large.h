@@ -147,8 +147,11 @@ struct sp_large {
     struct sp_rank_place decided; /* the winners of hubs after it may be out of date */
     struct sp_rank_place changed; /* the first place after which winners have changed in this
                                    * step */
-    uint32_t used_round;          /* of st->large_ages */
-    uint64_t used_step;           /* of st->steps */
+    struct sp_group *group;
+    struct sp_lru used;  /* in st->large_used, or alone */
+    size_t bytes;        /* in st->large_bytes */
+    uint32_t used_round; /* of st->large_ages */
+    uint64_t used_step;  /* of st->steps */
 };
 
 /* ---- large.c */

@@ -59,6 +59,7 @@ struct sp_group_stage {
     size_t page_bytes;
     size_t group_bytes;        /* of small groups, and what large ones need without members */
     size_t large_bytes;        /* of members of large groups, at the last flush */
+    struct sp_lru large_used;  /* large groups used since then */
     uint32_t large_count;      /* in memory */
     uint64_t steps;            /* messages handled since the start */
     struct sp_group *grown;    /* the large group that a member joined last, or NULL */

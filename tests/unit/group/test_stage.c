@@ -331,6 +331,34 @@ TEST(a_large_group_that_is_used_now_and_then_is_not_read_for_each_use)
     }
 }
 
+static size_t used_larges(const struct sp_group_stage *st)
+{
+    size_t count = 0;
+    for (const struct sp_lru *at = st->large_used.next; at != &st->large_used; at = at->next)
+        count++;
+    return count;
+}
+
+/* A flush counts the bytes of large groups that were used since the last one, not of all. */
+TEST(a_flush_looks_at_large_groups_that_were_used)
+{
+    enum { MEMBERS = 200 };
+    struct sp_db *db = sp_db_open_memory();
+    struct sp_group_stage *st = with_cache(db, 8 << 20);
+    make_large_group(st, some_group, MEMBERS);
+    CU_ASSERT_EQUAL(used_larges(st), 1);
+    write_all(st, db);
+    CU_ASSERT_EQUAL(used_larges(st), 0);
+    size_t bytes = st->large_bytes;
+    CU_ASSERT(bytes >= MEMBERS * sizeof(struct sp_member));
+    fetch_another_page(st, 1);
+    CU_ASSERT_EQUAL(used_larges(st), 0);
+    write_all(st, db);
+    CU_ASSERT_EQUAL(st->large_bytes, bytes);
+    sp_group_stage_free(st);
+    sp_db_close(db);
+}
+
 TEST(a_large_group_stays_in_memory_while_there_is_room)
 {
     enum { MEMBERS = 200, MESSAGES = 20 * MEMBERS };
