@@ -283,16 +283,18 @@ static void decide_one(struct sp_group_stage *st, struct sp_large *l, struct sp_
 
 /* ---- hubs one after another */
 
+enum { AHEAD = 8 };
+
 /* Hubs in the order of ranks are scattered in memory, and so are their signatures. */
 struct ahead {
     struct sp_shelf_place place;
-    struct sp_hub *hubs[8]; /* the last ones: the hub with number i is at i % 8 */
+    struct sp_hub *hubs[AHEAD]; /* the last ones: the hub with number i is at i % AHEAD */
     uint32_t count;
 };
 
 static const struct sp_hub *hub_before(const struct ahead *a, uint32_t back)
 {
-    return a->count >= back ? a->hubs[(a->count - back) % 8] : NULL;
+    return a->count >= back ? a->hubs[(a->count - back) % AHEAD] : NULL;
 }
 
 /* Prefetches the next hub at the place, and what searches for those before it will read. */
@@ -308,15 +310,15 @@ static void read_ahead(struct sp_large *l, struct ahead *a)
     const struct sp_hub *x = hub_before(a, 2);
     if (x && x->winner)
         sp_prefetch_bytes(x->winner, sizeof *x->winner);
-    a->hubs[a->count++ % 8] = h;
+    a->hubs[a->count++ % AHEAD] = h;
 }
 
 /* Call it before each hub that is decided, with the number of those before it. The longer the walk,
  * the farther it reads ahead. */
 static void keep_ahead(struct sp_large *l, struct ahead *a, uint32_t walked)
 {
-    enum { EACH = 2, MOST = 8 };
-    uint32_t far = EACH * walked < MOST ? EACH * walked : MOST;
+    enum { EACH = 2 };
+    uint32_t far = EACH * walked < AHEAD ? EACH * walked : AHEAD;
     while (a->count < walked + far)
         read_ahead(l, a);
 }
