@@ -2,6 +2,7 @@
 #include "similarity/tally.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { PLANES_MOST = 33, FEW_MOST = 3 };
 
@@ -118,20 +119,13 @@ static inline __attribute__((always_inline)) void tally(const uint64_t *const *r
     }
 }
 
-void sp_tally_portable(const uint64_t *const *rows, uint32_t row_count, struct sp_tally_range range,
-                       const uint32_t *least, uint64_t *ret_words)
+static void tally_portable(const uint64_t *const *rows, uint32_t row_count,
+                           struct sp_tally_range range, const uint32_t *least, uint64_t *ret_words)
 {
     tally(rows, row_count, range, least, ret_words);
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f"))) static void
-tally_avx512(const uint64_t *const *rows, uint32_t row_count, struct sp_tally_range range,
-             const uint32_t *least, uint64_t *ret_words)
-{
-    tally(rows, row_count, range, least, ret_words);
-}
-
 __attribute__((target("avx2"))) static void tally_avx2(const uint64_t *const *rows,
                                                        uint32_t row_count,
                                                        struct sp_tally_range range,
@@ -139,20 +133,31 @@ __attribute__((target("avx2"))) static void tally_avx2(const uint64_t *const *ro
 {
     tally(rows, row_count, range, least, ret_words);
 }
+
+__attribute__((target("avx512f"))) static void
+tally_avx512(const uint64_t *const *rows, uint32_t row_count, struct sp_tally_range range,
+             const uint32_t *least, uint64_t *ret_words)
+{
+    tally(rows, row_count, range, least, ret_words);
+}
 #endif
+
+sp_tally_function *sp_tally_of(enum sp_tally_kind kind)
+{
+#if defined(__x86_64__)
+    if (kind == SP_TALLY_AVX2)
+        return __builtin_cpu_supports("avx2") ? tally_avx2 : NULL;
+    if (kind == SP_TALLY_AVX512)
+        return __builtin_cpu_supports("avx512f") ? tally_avx512 : NULL;
+#endif
+    return kind == SP_TALLY_PORTABLE ? tally_portable : NULL;
+}
 
 void sp_tally(const uint64_t *const *rows, uint32_t row_count, struct sp_tally_range range,
               const uint32_t *least, uint64_t *ret_words)
 {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        tally_avx512(rows, row_count, range, least, ret_words);
-        return;
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        tally_avx2(rows, row_count, range, least, ret_words);
-        return;
-    }
-#endif
-    sp_tally_portable(rows, row_count, range, least, ret_words);
+    sp_tally_function *best = NULL;
+    for (enum sp_tally_kind kind = SP_TALLY_KINDS; !best && kind-- > 0;)
+        best = sp_tally_of(kind);
+    best(rows, row_count, range, least, ret_words);
 }

@@ -216,7 +216,7 @@ TEST(rows_are_added_up_bit_by_bit)
     const struct sp_tally_range all = {0, WORDS};
     const uint64_t *rows[ROWS];
     uint32_t least[WORDS];
-    uint64_t found[WORDS], portable[WORDS], random = 1;
+    uint64_t found[WORDS], random = 1;
     for (uint32_t i = 0; i < ROWS; i++) {
         for (uint32_t k = 0; k < WORDS; k++) {
             bits[i][k] = sp_mix64(random) & sp_mix64(random + 1);
@@ -229,14 +229,17 @@ TEST(rows_are_added_up_bit_by_bit)
             least[k] = (uint32_t)(sp_mix64(random++) % (count / 2 + 2));
         for (uint32_t k = 0; k < 8; k++) /* few of the rows may have no bit */
             least[k] = count + 1 - count % 5 * (count > 5);
-        sp_tally(rows, count, all, least, found);
-        sp_tally_portable(rows, count, all, least, portable);
-        for (uint32_t item = 0; item < 64 * WORDS; item++) {
-            uint32_t sum = 0;
-            for (uint32_t i = 0; i < count; i++)
-                sum += bits[i][item / 64] >> item % 64 & 1;
-            CU_ASSERT_EQUAL(found[item / 64] >> item % 64 & 1, sum >= least[item / 64]);
+        for (enum sp_tally_kind kind = SP_TALLY_PORTABLE; kind <= SP_TALLY_KINDS; kind++) {
+            sp_tally_function *tally = kind < SP_TALLY_KINDS ? sp_tally_of(kind) : sp_tally;
+            if (!tally)
+                continue; /* not on this processor */
+            tally(rows, count, all, least, found);
+            for (uint32_t item = 0; item < 64 * WORDS; item++) {
+                uint32_t sum = 0;
+                for (uint32_t i = 0; i < count; i++)
+                    sum += bits[i][item / 64] >> item % 64 & 1;
+                CU_ASSERT_EQUAL(found[item / 64] >> item % 64 & 1, sum >= least[item / 64]);
+            }
         }
-        CU_ASSERT_EQUAL(memcmp(found, portable, sizeof found), 0);
     }
 }
