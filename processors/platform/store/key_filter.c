@@ -7,17 +7,20 @@
 
 /* With four keys a word, a full layer has one in 200 of the keys that were not added to it; with
  * eight it would have one in 40, and RocksDB would be asked for a tenth of the new keys when there
- * are five layers. The first layer, two huge pages, has room for the rows of 400,000 pages, because
- * a look-up of a new key waits for the memory of each layer. */
+ * are five layers. The first layer, two huge pages, has room for the rows of 400,000 pages. A
+ * look-up of a new key waits for the memory of each layer, so each of the next two has four times
+ * as much as the one before. */
 enum { FIRST_WORDS = 1 << 19, KEYS_A_WORD = 4, BITS = 4, WORD_BITS = 6 };
 
-_Static_assert(sizeof(uint64_t) * FIRST_WORDS * ((1 << SP_KEY_FILTER_LAYERS) - 1) <=
-                   SP_KEY_FILTER_BYTES,
+static const uint32_t words_of_layers[SP_KEY_FILTER_LAYERS] = {
+    FIRST_WORDS, FIRST_WORDS << 2, FIRST_WORDS << 4, FIRST_WORDS << 5, FIRST_WORDS << 6};
+
+_Static_assert(sizeof(uint64_t) * FIRST_WORDS * (1 + 4 + 16 + 32 + 64) <= SP_KEY_FILTER_BYTES,
                "the layers are larger than the header says");
 
 static size_t words_of(size_t layer)
 {
-    return (size_t)FIRST_WORDS << layer;
+    return words_of_layers[layer];
 }
 
 static uint64_t bits_of(uint64_t hash)

@@ -3,8 +3,8 @@
  * are for pages and contents that were never seen, and RocksDB asks the filter of each of its files
  * for such a key; this is one, or a few. Private to this folder. Thread rule: one thread at a time.
  *
- * Cost: two bytes a key, and two more when it is added again much later, up to SP_KEY_FILTER_BYTES;
- * then the filter is dropped. */
+ * Cost: two bytes a key, up to eight when a layer has just begun, and two more when the key is
+ * added again much later, up to SP_KEY_FILTER_BYTES; then the filter is dropped. */
 #ifndef SP_STORE_KEY_FILTER_H
 #define SP_STORE_KEY_FILTER_H
 
@@ -12,16 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SP_KEY_FILTER_BYTES = 512 << 20, SP_KEY_FILTER_LAYERS = 7 };
+enum { SP_KEY_FILTER_BYTES = 512 << 20, SP_KEY_FILTER_LAYERS = 5 };
 
 /* Keys are given by their hashes (sp_hash64), because a look-up needs the same hash elsewhere.
  * Initialise with zeros: no filter, every key may be there. */
 struct sp_key_filter {
-    uint64_t *layers[SP_KEY_FILTER_LAYERS]; /* each is twice as large as the one before */
-    size_t count;                           /* of layers */
-    size_t most;                            /* layers */
-    size_t room;                            /* keys that may still be added to the last layer */
-    bool complete;                          /* there is a filter: it has every key */
+    uint64_t
+        *layers[SP_KEY_FILTER_LAYERS]; /* each is twice or four times as large as the one before */
+    size_t count;                      /* of layers */
+    size_t most;                       /* layers */
+    size_t room;                       /* keys that may still be added to the last layer */
+    bool complete;                     /* there is a filter: it has every key */
 };
 
 /* Begins a filter of at most so many layers, up to SP_KEY_FILTER_LAYERS: there is no key yet. */

@@ -56,10 +56,10 @@ TEST(a_key_that_is_added_again_and_again_takes_the_room_of_one)
     sp_key_filter_done(&k);
 }
 
-/* The layers have room for 6,291,456 keys, and take none for those that seem to be there. */
+/* The layers have room for 10,485,760 keys, and take none for those that seem to be there. */
 TEST(a_filter_that_would_become_too_large_is_dropped)
 {
-    enum { LAYERS = 2, ROOM = 3 << 21 };
+    enum { LAYERS = 2, ROOM = 5 << 21 };
     struct sp_key_filter k = {0};
     uint64_t added = 0;
     sp_key_filter_begin(&k, LAYERS);
