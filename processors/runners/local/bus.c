@@ -2,6 +2,8 @@
  * pair of partitions. */
 #include "local/bus_internal.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -9,9 +11,9 @@
 struct sp_local_bus_event {
     struct sp_id page; /* key of the map: first */
     struct sp_status_event said;
-    char *url;
-    char *winner_url;
-    char *contained_in;
+    size_t url; /* see keep_text; the pointers in `said` are not valid */
+    size_t winner_url;
+    size_t contained_in;
     bool last; /* the last event of its page */
 };
 
@@ -27,20 +29,43 @@ static void on_send(void *arg, struct sp_message *m)
     bus->last = m;
 }
 
+/* Returns its place in bus->texts, plus 1; 0: NULL. */
+static size_t keep_text(struct sp_local_bus *bus, const char *text)
+{
+    size_t at = bus->texts.len + 1;
+    if (!text)
+        return 0;
+    sp_buf_put(&bus->texts, text, strlen(text) + 1);
+    return at;
+}
+
 static void on_publish(void *arg, const struct sp_status_event *said)
 {
     struct sp_local_bus *bus = arg;
     sp_grow(&bus->events, &bus->event_cap, bus->event_count + 1);
-    struct sp_local_bus_event *e = &bus->events[bus->event_count++];
-    *e = (struct sp_local_bus_event){said->page,
-                                     *said,
-                                     sp_strdup(said->url),
-                                     sp_strdup(said->winner_url),
-                                     sp_strdup(said->contained_in),
-                                     true};
-    e->said.url = e->url;
-    e->said.winner_url = e->winner_url;
-    e->said.contained_in = e->contained_in;
+    bus->events[bus->event_count++] =
+        (struct sp_local_bus_event){said->page,
+                                    *said,
+                                    keep_text(bus, said->url),
+                                    keep_text(bus, said->winner_url),
+                                    keep_text(bus, said->contained_in),
+                                    true};
+}
+
+static const char *text_at(const struct sp_local_bus *bus, size_t at)
+{
+    return at ? bus->texts.data + at - 1 : NULL;
+}
+
+/* Its texts are valid until the next event is published. */
+static struct sp_status_event event_at(const struct sp_local_bus *bus, size_t i)
+{
+    const struct sp_local_bus_event *e = &bus->events[i];
+    struct sp_status_event said = e->said;
+    said.url = text_at(bus, e->url);
+    said.winner_url = text_at(bus, e->winner_url);
+    said.contained_in = text_at(bus, e->contained_in);
+    return said;
 }
 
 /* Marks the last event of each page. One record seldom causes events of more than a few pages. */
@@ -63,18 +88,24 @@ static void mark_last_words(struct sp_local_bus *bus)
     sp_map_done(&seen);
 }
 
+static void forget_texts(struct sp_buf *texts)
+{
+    enum { KEPT_BYTES = 1 << 20 };
+    if (texts->cap > KEPT_BYTES)
+        sp_buf_done(texts);
+    sp_buf_reset(texts);
+}
+
 static void deliver_events(struct sp_local_bus *bus, bool publish)
 {
     mark_last_words(bus);
-    for (size_t i = 0; i < bus->event_count; i++) {
-        struct sp_local_bus_event *e = &bus->events[i];
-        if (e->last && publish)
-            bus->publish(bus->publish_arg, &e->said);
-        sp_free(e->url);
-        sp_free(e->winner_url);
-        sp_free(e->contained_in);
+    for (size_t i = 0; i < bus->event_count && publish; i++) {
+        struct sp_status_event said = event_at(bus, i);
+        if (bus->events[i].last)
+            bus->publish(bus->publish_arg, &said);
     }
     bus->event_count = 0;
+    forget_texts(&bus->texts);
 }
 
 static void on_contained(void *arg, struct sp_id page, const char *url, float containment)
@@ -94,13 +125,14 @@ static enum sp_err tell_contain_stage(struct sp_local_bus *bus)
     enum sp_err err = SP_OK;
     mark_last_words(bus);
     for (size_t i = 0; i < count && err == SP_OK; i++) {
-        /* Copied, because the array may move while it grows. */
-        struct sp_status_event said = bus->events[i].said;
+        struct sp_status_event said = event_at(bus, i);
         bool kept = said.status == SP_STATUS_UNIQUE || said.status == SP_STATUS_WINNER;
         if (!bus->events[i].last)
             continue;
-        err = kept ? sp_contain_stage_put(bus->contain, said.page, said.url, said.content)
+        char *url = sp_strdup(said.url); /* more events move the texts */
+        err = kept ? sp_contain_stage_put(bus->contain, said.page, url, said.content)
                    : sp_contain_stage_remove(bus->contain, said.page);
+        sp_free(url);
         if (err == SP_OK)
             err = bus->contain_err;
     }
@@ -172,6 +204,7 @@ void sp_local_bus_free(struct sp_local_bus *bus)
     sp_free(bus->group);
     sp_free(bus->compare);
     sp_free(bus->events);
+    sp_buf_done(&bus->texts);
     sp_free(bus);
 }
 

@@ -18,6 +18,7 @@ struct sp_local_bus {
     struct sp_local_bus_event *events; /* events of the current record */
     size_t event_count;
     size_t event_cap;
+    struct sp_buf texts; /* of the events */
     void (*publish)(void *arg, const struct sp_status_event *event);
     void *publish_arg;
     uint64_t sent;
