@@ -86,15 +86,21 @@ static struct sp_other *read(struct sp_compare_stage *c, uint32_t slot, struct s
     return put(c, s->row, &other);
 }
 
+/* NULL if the page is not among the others, or on an error. It may be gone. */
+static struct sp_other *look_up(struct sp_compare_stage *c, uint32_t slot, struct sp_row *row,
+                                struct sp_id page)
+{
+    struct sp_other *other = cached(row, page);
+    return other || row->others_known ? other : read(c, slot, page);
+}
+
 /* NULL if the page is the first owner or not an owner, or on an error. */
 static struct sp_other *find(struct sp_compare_stage *c, uint32_t slot, struct sp_id page)
 {
     struct sp_row *row = sp_cell_actor_row(c, slot);
     if (!row || sp_id_is_zero(page) || sp_id_eq(row->first.page, page))
         return NULL;
-    struct sp_other *other = cached(row, page);
-    if (!other && !row->others_known)
-        other = read(c, slot, page);
+    struct sp_other *other = look_up(c, slot, row, page);
     return other && !other->gone ? other : NULL;
 }
 
@@ -144,21 +150,33 @@ static void link(struct sp_compare_stage *c, uint32_t slot, struct sp_id before,
     }
 }
 
-static void append(struct sp_compare_stage *c, uint32_t slot, struct sp_owner owner)
+/* `other`: its entry, if it left and that is not stored yet; or NULL. */
+static void append(struct sp_compare_stage *c, uint32_t slot, struct sp_owner owner,
+                   struct sp_other *other)
 {
     struct sp_row *row = c->slots[slot].row;
-    const struct sp_other entry = {.owner = owner};
-    struct sp_other *other = cached(row, owner.page); /* it left, which is not stored yet */
+    const struct sp_other entry = {.owner = owner, .before = row->last};
+    struct sp_other *last = sp_id_is_zero(row->last) ? NULL : named(c, slot, row->last);
+    if (c->err)
+        return;
     if (other) {
         other->owner = owner;
         other->gone = false;
+        other->before = row->last;
+        other->after = NOBODY;
     } else {
         other = put(c, row, &entry);
     }
     note_change(c, slot, other);
     c->slots[slot].owners++;
-    link(c, slot, row->last, owner.page);
-    link(c, slot, owner.page, NOBODY);
+    if (last) {
+        last->after = owner.page;
+        note_change(c, slot, last);
+    } else {
+        row->second = owner.page;
+    }
+    row->last = owner.page;
+    sp_cell_actor_row_changed(c, slot);
 }
 
 static void take_out(struct sp_compare_stage *c, uint32_t slot, struct sp_other *other)
@@ -186,14 +204,14 @@ enum sp_owners_change sp_owners_add(struct sp_compare_stage *c, uint32_t slot,
         s->owners += s->owners == 0;
         return SP_OWNERS_FIRST;
     }
-    struct sp_other *other = find(c, slot, owner.page);
+    struct sp_other *other = look_up(c, slot, row, owner.page);
     if (c->err)
         return SP_OWNERS_SAME;
-    if (other) {
+    if (other && !other->gone) {
         other->owner = owner;
         note_change(c, slot, other);
     } else {
-        append(c, slot, owner);
+        append(c, slot, owner, other);
     }
     return SP_OWNERS_ONE;
 }

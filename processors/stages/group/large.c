@@ -26,11 +26,27 @@ static int target_order(const void *key, const void *object)
     return order ? order : 1;
 }
 
+static void remember(struct sp_large *l, struct sp_member *m)
+{
+    l->found[1] = l->found[0];
+    l->found[0] = m;
+}
+
+/* The two ends of a new edge are looked up by each message about it. */
 struct sp_member *sp_large_find(const struct sp_group *g, struct sp_id page)
 {
-    struct sp_shelf_place place = sp_shelf_find(&g->large->members, page_order, &page, page.hi);
-    struct sp_member *m = sp_shelf_next(&g->large->members, &place);
-    return m && sp_id_eq(m->page, page) ? m : NULL;
+    struct sp_large *l = g->large;
+    struct sp_member *m = l->found[0], *second = l->found[1];
+    if (m && sp_id_eq(m->page, page))
+        return m;
+    if (!second || !sp_id_eq(second->page, page)) {
+        struct sp_shelf_place place = sp_shelf_find(&l->members, page_order, &page, page.hi);
+        second = sp_shelf_next(&l->members, &place);
+    }
+    if (!second || !sp_id_eq(second->page, page))
+        return NULL;
+    remember(l, second);
+    return second;
 }
 
 static void list_add(struct sp_member_list *list, struct sp_member *m)
@@ -233,6 +249,7 @@ static void hang_those_before(struct sp_group *g, struct sp_member *m)
 void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     sp_shelf_add(&g->large->members, page_order, &m->page, m->page.hi, m);
+    remember(g->large, m);
     g->count++;
     st->grown = g;
     hold(st, g, m);
@@ -245,6 +262,7 @@ static void forget(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
     sp_group_cover_untouch(g, m);
     let_go(st, g, m);
     sp_shelf_remove(&g->large->members, page_order, &m->page, m->page.hi);
+    g->large->found[0] = g->large->found[1] = NULL;
     g->count--;
     sp_free(m->end);
     m->end = NULL;

@@ -108,13 +108,14 @@ struct sp_hub_list {
 };
 
 struct sp_large {
-    struct sp_map hubs;        /* by content */
-    struct sp_shelf members;   /* by page */
-    struct sp_shelf ranks;     /* hubs, by the rank and page of the best */
-    struct sp_shelf winners;   /* of those */
-    struct sp_shelf open;      /* of those: have lost their winner and may win now */
-    struct sp_shelf redirects; /* members without content, by target and page */
-    struct sp_shelf loose;     /* ends of chains that have no hub, by page */
+    struct sp_map hubs;         /* by content */
+    struct sp_shelf members;    /* by page */
+    struct sp_shelf ranks;      /* hubs, by the rank and page of the best */
+    struct sp_shelf winners;    /* of those */
+    struct sp_shelf open;       /* of those: have lost their winner and may win now */
+    struct sp_member *found[2]; /* of `members`: those found last; or NULL */
+    struct sp_shelf redirects;  /* members without content, by target and page */
+    struct sp_shelf loose;      /* ends of chains that have no hub, by page */
     struct sp_group_stage *stage;
     struct sp_stars *stars; /* NULL: no hub is indexed */
     struct sp_stars_domain *domain;
