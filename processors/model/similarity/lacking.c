@@ -371,6 +371,8 @@ struct sp_lacking_found sp_lacking_find(struct sp_lacking *l, const struct sp_si
                                         double most, int64_t self)
 {
     uint32_t blocks = (l->words_used + BLOCK - 1) / BLOCK, read = 0;
+    if (blocks == 0)
+        return (struct sp_lacking_found){NULL, 0, 0};
     differ(l, x);
     uint32_t pools = fill_needs(l, most, self);
     for (uint32_t i = 0; i < l->lacks_count; i++)
