@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/counts.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "similarity/tally.h"
 
 enum { BLOCK = SP_TALLY_WORDS, POOLS = 32, POOLS_EACH = 4 };
@@ -62,12 +63,6 @@ struct sp_lacking {
     uint32_t found_count;
     uint32_t found_cap;
 };
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 static uint32_t first_place(const struct sp_lacking *l, uint32_t shingle)
 {
@@ -318,7 +313,7 @@ struct sp_signature *sp_lacking_centre(const struct sp_lacking *l)
             s->hashes[at++] = l->places[i].shingle;
     }
     add_common(l, s, at);
-    qsort(s->hashes, s->shingle_count, sizeof *s->hashes, by_number);
+    qsort(s->hashes, s->shingle_count, sizeof *s->hashes, sp_by_u32);
     return s;
 }
 
