@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/url.h"
 #include "contain/stage.h"
 
@@ -80,12 +81,6 @@ void sp_contain_host_leave(struct sp_contain_stage *c, struct sp_contain_item *i
 
 /* ---- learning ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Each of the page's shingles once. */
 static void add_shingles(struct sp_contain_numbers *n, const struct sp_signature *s)
 {
@@ -116,7 +111,7 @@ static void keep_frequent(struct sp_contain_numbers *n, double often)
     size_t kept = 0, end;
     drop_rare(n, often);
     if (n->count)
-        qsort(n->at, n->count, sizeof *n->at, by_value);
+        qsort(n->at, n->count, sizeof *n->at, sp_by_u32);
     for (size_t i = 0; i < n->count; i = end) {
         for (end = i + 1; end < n->count && n->at[end] == n->at[i];)
             end++;

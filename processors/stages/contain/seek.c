@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "contain/stage.h"
 
 /* Of a page that has just been entered, all of whose shingles count. */
@@ -166,19 +167,13 @@ static uint32_t level_0(const struct sp_contain_stage *c, enum sp_contain_kind k
     return c->holders[kind].level_parts[0];
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool waits_under(const struct sp_contain_item *item, enum sp_contain_kind kind,
                         uint32_t shingle)
 {
     if (item->pick_count[kind] == 0)
         return false;
     const uint32_t *picks = item->picks + (kind == SP_CONTAIN_FULL ? 0 : item->pick_count[0]);
-    return bsearch(&shingle, picks, item->pick_count[kind], sizeof *picks, by_number);
+    return bsearch(&shingle, picks, item->pick_count[kind], sizeof *picks, sp_by_u32);
 }
 
 /* Unknown costs rank after all known ones, ordered by the number of pages that wait under the
