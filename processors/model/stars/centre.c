@@ -110,7 +110,7 @@ static void repivot(struct crowd *c, uint32_t star, uint32_t centre)
     sp_star_free(s, star);
     uint32_t to = sp_star_new(d, c->kids[centre].row, c->signatures[centre]);
     if (d->posted)
-        sp_star_cover_pivot(s, to, c->signatures[centre], false);
+        sp_star_cover_pivot(s, to, c->signatures[centre]);
     for (uint32_t i = 0; i < c->count; i++) {
         enum kid_kind kind = kind_for(c, i, centre);
         uint32_t adopter = kind == CHILD ? NONE : c->kids[i].adopter;
@@ -199,7 +199,7 @@ static bool centre_large(struct sp_stars *s, uint32_t star)
     if (!sp_star_signature_of(s, rival, &x) || !sp_star_kid_leave(s, rival, x))
         return false;
     uint32_t to = sp_star_new(d, rival, x);
-    sp_star_cover_pivot(s, to, x, false);
+    sp_star_cover_pivot(s, to, x);
     sp_star_drain(s, star, rival);
     s->risen = rival;
     return true;

@@ -137,6 +137,7 @@ static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_sig
 {
     enum { LENGTHS = 4 };
     uint32_t posted = 0, length = 0;
+    s->lengths_of = NULL;
     sp_star_posted_all(s, &s->stars[star]);
     s->fresh_count = 0;
     sp_grow(&s->fresh, &s->fresh_cap, count);
@@ -195,11 +196,11 @@ static uint32_t only_unmet(struct sp_stars *s, uint32_t count)
     return left;
 }
 
-void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
-                         bool probed)
+void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
 {
     enum { AT_ONCE = 32 };
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
+    bool probed = s->lengths_of == pivot;
     if (s->by_keys) {
         count_keys_of(s, star, pivot, true);
         return;
@@ -305,7 +306,9 @@ static uint32_t order_unposted(struct sp_stars *s, uint32_t star, const struct s
     while (unmet < want && next_shared(&shared, &at)) {
         if (is_posted(posted, c->posted_bytes, at))
             continue;
-        uint32_t length = length_of(s, sp_star_domain_of(s, star), pivot->hashes[at]);
+        uint32_t length = s->lengths_of == child && shared.next <= s->length_count
+                              ? s->lengths[shared.next - 1]
+                              : length_of(s, sp_star_domain_of(s, star), pivot->hashes[at]);
         s->order[count++] = entry(length, at);
         unmet += length == 0;
     }
@@ -354,6 +357,7 @@ void sp_star_uncover_star(struct sp_stars *s, uint32_t star, const struct sp_sig
         if (is_posted(posted, c->posted_bytes, i))
             s->hashes[count++] = pivot->hashes[i];
     sp_star_table_prefetch(s->posted, s->hashes, d->salt, count);
+    s->lengths_of = NULL;
     for (uint32_t i = 0; i < count; i++)
         sp_star_table_remove(s->posted, sp_star_domain_key(d, s->hashes[i]), star);
     sp_star_bits_free(s, star);
@@ -380,7 +384,7 @@ static bool post_star(struct sp_stars *s, uint32_t star)
     struct posting p = {s, NULL, star};
     if (!sp_star_signature_of(s, s->stars[star].pivot, &p.pivot))
         return false;
-    sp_star_cover_pivot(s, star, p.pivot, false);
+    sp_star_cover_pivot(s, star, p.pivot);
     sp_star_row_changed(s, s->stars[star].pivot);
     sp_star_kids_each(s, s->stars[star].kids, post_kid, &p);
     return s->err == SP_OK;

@@ -151,6 +151,8 @@ struct sp_stars {
     /* scratch, valid until the next use of its file */
     uint32_t *lengths; /* of the posting lists of the probe's first shingles */
     uint32_t length_count;
+    const struct sp_signature *lengths_of; /* the row that is being placed, while s->lengths are
+                                            * right for it; else NULL */
     uint32_t lengths_cap;
     struct sp_star_met *met; /* those that are not empty */
     uint32_t met_cap;

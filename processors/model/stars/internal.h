@@ -78,10 +78,8 @@ void sp_star_bits_put(struct sp_stars *s, uint32_t star, const uint8_t *posted,
                       const uint64_t *pattern);
 /* The star may have none. */
 void sp_star_bits_free(struct sp_stars *s, uint32_t star);
-/* Posts a star that consists of its pivot alone. `probed`: its probe has come just before, so that
- * s->lengths are those of its shingles. */
-void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
-                         bool probed);
+/* Posts a star that consists of its pivot alone. */
+void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot);
 /* Whether the pivot's shingles can cover that child. */
 bool sp_star_cover_possible(const struct sp_stars *s, const struct sp_signature *pivot,
                             const struct sp_signature *child);

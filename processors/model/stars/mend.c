@@ -117,7 +117,7 @@ static bool make_heir(struct sp_stars *s, uint32_t star)
     s->stats.repivots++;
     uint32_t heir = sp_star_new(d, row, x);
     if (d->posted)
-        sp_star_cover_pivot(s, heir, x, false);
+        sp_star_cover_pivot(s, heir, x);
     sp_star_row_changed(s, s->stars[star].pivot);
     return true;
 }

@@ -5,14 +5,12 @@
 #include "base/mem.h"
 #include "stars/internal.h"
 
-/* `probed`: s->lengths are those of x. */
-static uint32_t found(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
-                      bool probed)
+static uint32_t found(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x)
 {
     struct sp_stars *s = d->stars;
     uint32_t star = sp_star_new(d, row, x);
     if (d->posted)
-        sp_star_cover_pivot(s, star, x, probed);
+        sp_star_cover_pivot(s, star, x);
     return star;
 }
 
@@ -31,7 +29,7 @@ static bool star_of(struct sp_stars *s, const struct touched *t, uint32_t *ret_s
         return true;
     if (!sp_star_signature_of(s, t->row, &x) || !sp_star_kid_leave(s, t->row, x))
         return false;
-    *ret_star = found(d, t->row, x, false);
+    *ret_star = found(d, t->row, x);
     return true;
 }
 
@@ -309,18 +307,17 @@ static bool absorb(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
     *ret_absorbed = count >= 2;
     if (count < 2 || s->err)
         return s->err == SP_OK;
-    uint32_t to = found(d, row, x, true);
+    uint32_t to = found(d, row, x);
     for (uint32_t i = 0; i < count; i++)
         if (!merge_into(s, &s->absorbed[i], to, x))
             return false;
     return true;
 }
 
-bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x)
+static bool place(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x)
 {
     struct sp_stars *s = d->stars;
     bool done;
-    s->risen = NONE;
     if (!join_beside(s, row, x, &done))
         return false;
     if (!done && !absorb(d, row, x, &done))
@@ -332,6 +329,16 @@ bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
     if (!done && !join_fringe(s, row, x, &done))
         return false;
     if (!done)
-        found(d, row, x, true);
+        found(d, row, x);
     return true;
+}
+
+bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x)
+{
+    struct sp_stars *s = d->stars;
+    s->risen = NONE;
+    s->lengths_of = x;
+    bool done = place(d, row, x);
+    s->lengths_of = NULL;
+    return done;
 }
