@@ -3,15 +3,14 @@
 #include "base/prefetch.h"
 #include "stars/internal.h"
 
+/* Without a branch on whether the star was hit before, which cannot be predicted. */
 static inline void hit(struct sp_stars *s, uint16_t domain, uint32_t star)
 {
     struct brief *b = &s->briefs[star];
     if (b->domain != domain)
         return; /* a shingle of another domain has the same key */
-    if (b->hits == 0) {
-        sp_grow(&s->found, &s->found_cap, s->found_count + 1);
-        s->found[s->found_count++].star = star;
-    }
+    s->found[s->found_count].star = star;
+    s->found_count += b->hits == 0;
     b->hits += b->hits < UINT16_MAX;
 }
 
@@ -20,6 +19,7 @@ static void hit_all(struct sp_stars *s, uint16_t domain, const struct sp_star_li
     enum { AHEAD = 8 };
     const uint32_t *stars = sp_star_numbers(list);
     uint32_t k = 0;
+    sp_grow(&s->found, &s->found_cap, s->found_count + list->count);
     for (; k + AHEAD < list->count; k++) {
         sp_prefetch(&s->briefs[stars[k + AHEAD]]);
         hit(s, domain, stars[k]);

@@ -212,8 +212,12 @@ static inline bool sp_star_shards_glance(const struct sp_star_shards *t, uint32_
         return true;
     const struct sp_star_bucket *home = sp_star_home(shard, key);
     uint32_t found = sp_star_places(s, home, key);
-    if (__builtin_expect((home->filter & sp_star_filter_bit(key)) | (found & (found - 1)), 0))
+    if (__builtin_expect(home->filter & sp_star_filter_bit(key), 0))
         return false;
+    if (__builtin_expect(found & (found - 1), 0)) {
+        *ret_values = sp_star_shards_search(t, key);
+        return true;
+    }
     uint64_t entry = sp_star_entry(s, home, (uint32_t)__builtin_ctz(found | 1u << (s->room - 1)));
     uint32_t absent = -(uint32_t)(!found | !sp_star_has_rest(s, entry, key));
     ret_values->first = sp_star_value(s, entry) | absent;
