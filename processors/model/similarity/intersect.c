@@ -61,6 +61,18 @@ __attribute__((target("avx2"))) static bool repeats_avx2(const uint32_t *v, size
     return false;
 }
 
+/* The lanes of x that are equal to any lane of y in the same half. */
+__attribute__((target("avx2"))) static inline __m256i equal_in_half(__m256i x, __m256i y)
+{
+    enum { ONE = 0x39, TWO = 0x4e, THREE = 0x93 }; /* places by which a half is turned */
+    __m256i even = _mm256_or_si256(_mm256_cmpeq_epi32(x, y),
+                                   _mm256_cmpeq_epi32(x, _mm256_shuffle_epi32(y, TWO)));
+    __m256i odd = _mm256_or_si256(_mm256_cmpeq_epi32(x, _mm256_shuffle_epi32(y, ONE)),
+                                  _mm256_cmpeq_epi32(x, _mm256_shuffle_epi32(y, THREE)));
+    return _mm256_or_si256(even, odd);
+}
+
+/* Turns halves, which takes a third of the time of turning all eight lanes. */
 __attribute__((target("avx2"))) static size_t
 intersect_avx2(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count, size_t need)
 {
@@ -68,17 +80,13 @@ intersect_avx2(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_co
     size_t i = 0, k = 0, shared = 0;
     if (repeats_avx2(a, a_count) || repeats_avx2(b, b_count))
         return merge(a, a_count, b, b_count, need);
-    const __m256i turn = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
     while (i + LANES <= a_count && k + LANES <= b_count) {
         if (shared + smaller(a_count - i, b_count - k) < need)
             return shared;
         __m256i x = _mm256_loadu_si256((const void *)(a + i));
         __m256i y = _mm256_loadu_si256((const void *)(b + k));
-        __m256i equal = _mm256_cmpeq_epi32(x, y);
-        for (int r = 1; r < LANES; r++) {
-            y = _mm256_permutevar8x32_epi32(y, turn);
-            equal = _mm256_or_si256(equal, _mm256_cmpeq_epi32(x, y));
-        }
+        __m256i swapped = _mm256_permute2x128_si256(y, y, 1);
+        __m256i equal = _mm256_or_si256(equal_in_half(x, y), equal_in_half(x, swapped));
         shared +=
             (size_t)__builtin_popcount((unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
         uint32_t x_last = a[i + LANES - 1], y_last = b[k + LANES - 1];
