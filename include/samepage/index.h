@@ -6,16 +6,18 @@
  *     struct samepage_reader *reader = samepage_reader_new(settings, error, sizeof error);
  *     struct samepage_signature *signature = samepage_read(reader, text, bytes, "text/plain");
  *     struct samepage_match match;
+ *     uint32_t document;
  *     if (samepage_index_nearest(index, signature, &match) == 1)
- *         ... match.document is the most similar document, match.similarity how similar ...
+ *         ... match.document is a similar document, match.similarity how similar ...
  *     else
  *         samepage_index_add(index, signature, &document);
  *     samepage_signature_free(signature);
+ *
  * Similarity is that of `samepage run`, `pairs` and `similar`: by default, two documents are
  * similar if the Jaccard similarity of their five-word shingles is at least 0.8 (Broder et al.,
  * "Syntactic clustering of the Web", WWW 1997; the choice of Zhu et al., WWW 2012, section 4.2). No
- * similar document is missed, except by the methods simhash, cosine and lcs, which compare
- * candidates only. Many near duplicates do not slow the index down, because a document and those
+ * similar document is missed, except by the methods cosine and lcs, which compare candidates
+ * only. Many near duplicates do not slow the index down, because a document and those
  * similar to it are stored as one star, and a search needs one comparison or two for each star
  * (processors/model/stars/stars.h).
  *
@@ -176,7 +178,7 @@ SAMEPAGE_API struct samepage_signature *samepage_index_get(struct samepage_index
 /* Return the number of documents in the index, and its memory in bytes, signatures included. */
 SAMEPAGE_API uint64_t samepage_index_count(const struct samepage_index *index);
 SAMEPAGE_API uint64_t samepage_index_bytes(const struct samepage_index *index);
-/* Returns the version of the library, for example "0.1.0"; a constant. */
+/* Returns the version of the library, for example "0.2.0"; a constant. */
 SAMEPAGE_API const char *samepage_index_version(void);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
  *     const char *properties[] = {"bootstrap.servers", "127.0.0.1:9092", NULL};
  *     char error[256];
  *     struct samepage_status_client *client =
- *         samepage_status_open(properties, "status", "my-indexer", error, sizeof error);
+ *         samepage_status_open(properties, "samepage.status", "my-indexer", error, sizeof error);
  *     struct samepage_status_event event;
  *     for (int got; (got = samepage_status_next(client, 1000, &event)) > SAMEPAGE_FATAL;) {
  *         if (got != SAMEPAGE_EVENT)
@@ -43,10 +43,12 @@
 extern "C" {
 #endif
 
+#ifndef SAMEPAGE_API
 #if defined(__GNUC__)
 #define SAMEPAGE_API __attribute__((visibility("default")))
 #else
 #define SAMEPAGE_API
+#endif
 #endif
 
 enum samepage_status {

@@ -63,7 +63,7 @@ class Index:
     >>> index.query("One, two, three, four, five, six, seven, eight, nine, ten.")
     [Match(key='a', similarity=1.0)]
 
-    No similar document is missed, except by the methods simhash, cosine and lcs, which compare candidates only. A
+    No similar document is missed, except by the methods cosine and lcs, which compare candidates only. A
     document takes 8 to 10 bytes of memory for each word, 7 kB at most. The index may be used from any thread; calls are
     serialised. The parameters are those of :func:`similar`.
     """

@@ -166,17 +166,18 @@ class StatusConsumer:
     ...         print(status.url, status.status, status.winner_url)
     ...         consumer.commit()
 
-    Only committed events are seen, from the beginning of the topic at first. After a crash those
-    since the last commit come again: let applying one twice do no harm.
+    Only committed events are returned, at first from the beginning of the topic. After a crash, events since the last
+    commit are delivered again, so applying an event must be idempotent.
 
     If the topic is deleted and recreated while the consumer is open, ``remade`` grows before the first event of the new
-    topic. What you keep may then be of pages that the topic no longer has: drop it.
+    topic. Your data may then contain pages that the topic no longer has: delete it.
 
+    :param topic: the full name of the topic, prefix included.
     :param group: the consumer group whose members share the partitions and whose commits are kept.
     :param config: settings of librdkafka on top, as for TLS and SASL.
     """
 
-    def __init__(self, bootstrap_servers: str, topic: str = "status", *, group: str,
+    def __init__(self, bootstrap_servers: str, topic: str = "samepage.status", *, group: str,
                  config: Optional[Mapping[str, Any]] = None, consumer: Any = None) -> None:
         self.bad = 0  #: records passed over since they are no status events
         self.remade = 0  #: how many times the topic was deleted and recreated
@@ -200,8 +201,8 @@ class StatusConsumer:
             self._seen.pop(partition.partition, None)
 
     def poll(self, timeout: float = 1.0) -> Optional[Status]:
-        """The next event, or None where none comes in so many seconds, a page was erased or the topic was recreated.
-        ConnectionError where the broker refuses."""
+        """Returns the next event, or None if none arrives within ``timeout`` seconds, a page was erased or the topic was
+        recreated. Raises ConnectionError if the broker refuses."""
         self.erased = None
         message, held, self._held = self._held, self._held is not None, None
         if not held:
@@ -237,7 +238,7 @@ class StatusConsumer:
                 yield status
 
     def commit(self) -> None:
-        """All events so far are dealt with: the next start goes on behind them."""
+        """Commits all events returned so far: the next start continues after them."""
         # The position that librdkafka would commit by itself is none where it is before what was committed of a topic
         # that was recreated.
         while self._seen:

@@ -217,7 +217,7 @@ const struct sp_option sp_options[] = {
      "1; the other records are processed. 1: only if no record can be read"},
     {"input.quotes", SP_OPTION_CHOICE, FIELD(input_quotes), false, "on", 0, 0, "off|on",
      "on: a cell of a CSV or TSV file that begins with a quotation mark ends with one, and may hold "
-     "separators, line ends and doubled marks. off: a quotation mark is a character as any other"},
+     "separators, line ends and doubled marks. off: a quotation mark is an ordinary character"},
     {"input.id_field", SP_OPTION_TEXT, FIELD(input_id_field), false, "", 0, SP_CONFIG_TEXT, NULL,
      "name of the field or column with the id. If it is given, ids need not be URLs: an id "
      "that is not a URL becomes doc:ID. Empty: the field url, which must be a URL"},

@@ -21,7 +21,7 @@ struct sp_input_fields {
     /* The records of a dataset: the text may also be called "text", and the id "id"; the id of a
      * record without one is its number. */
     bool dataset;
-    /* Cells of tables are never quoted: a quotation mark is a character as any other. */
+    /* Cells of tables are never quoted: a quotation mark is an ordinary character. */
     bool unquoted;
 };
 

@@ -360,7 +360,7 @@ const struct sp_command sp_command_pairs = {
     "  samepage pairs [--threshold T] [OPTION]... INPUT...\n\n"
     "DESCRIPTION\n"
     "  Reads all pages (formats as for `samepage run`), finds all similar pairs with an exact prefix\n"
-    "  filter (with simhash and cosine: all those among candidates), and prints each\n"
+    "  filter (with cosine and lcs: all those among candidates), and prints each\n"
     "  near-duplicate pair once. If a page was fetched several times, its last fetch counts.\n"
     "  Signatures and their index are kept in memory: about 20 bytes a word.\n"
     "  A group of n near copies has up to n (n - 1) / 2 pairs: with 100,000, five billion lines. For\n"

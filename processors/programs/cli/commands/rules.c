@@ -176,7 +176,7 @@ const struct sp_command sp_command_rules = {
     "  --help               this text\n\n"
     "OUTPUT, a line for each rule\n"
     "  "
-    "{\"host\":HOST,\"kind\":\"parameter\",\"name\":\"sid\",\"from\":null,\"to\":null,\"confidence\":0.93,\n"
+    "{\"host\":HOST,\"kind\":\"parameter\",\"name\":\"sid\",\"from\":null,\"to\":null,\"confidence\":0.95,\n"
     "   \"support\":120,\"against\":1,\"example\":[URL,URL],\n"
     "   \"recent_support\":112.9,\"recent_against\":0.9}\n"
     "  kind: scheme, host, case, index, extension, query, parameter, segment, session; host "
