@@ -20,6 +20,13 @@
 
 enum { PIECE = 1 << 16, ZSTD_WINDOW_LOG = 23, TEXT_BYTES = 1024 };
 
+/* Whether the bytes that are left begin another member of gzip, which continues the body (RFC 1952,
+ * section 2.2). Other bytes behind a member are ignored. */
+static bool begins_member(const z_stream *z)
+{
+    return z->avail_in >= 2 && z->next_in[0] == 0x1f && z->next_in[1] == 0x8b;
+}
+
 /* `bits` has the meaning that it has for inflateInit2. */
 static enum sp_err inflate_with(struct sp_view body, int bits, uint64_t max, struct sp_buf *out)
 {
@@ -37,6 +44,8 @@ static enum sp_err inflate_with(struct sp_view body, int bits, uint64_t max, str
         z.avail_out = PIECE;
         code = inflate(&z, Z_NO_FLUSH);
         out->len += (size_t)(PIECE - z.avail_out);
+        if (code == Z_STREAM_END && bits > 15 && begins_member(&z))
+            code = inflateReset(&z);
         if (out->len > max)
             err = SP_TOO_LARGE;
         else if (code == Z_BUF_ERROR)
