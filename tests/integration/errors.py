@@ -728,6 +728,21 @@ def two_runs_with_one_output_are_refused(work):
     first.communicate(b"")
     work.run("run", "-q", "-o", "out", crawl)
     check_in("named for two outputs", complaint(work, "run", "-q", "-o", "b", "--dead-letter", "b", crawl, code=2))
+    # before the file exists, too
+    check_in("named for two outputs", complaint(work, "run", "-q", "-o", "b", "--dead-letter", "./b", crawl, code=2))
+    check_in("named for two outputs", complaint(work, "synth", "--pages", "1", "-o", "b", "--truth", "./b", code=2))
+    check(not work.exists("b"), "nothing was written")
+
+
+def an_output_is_no_file_of_the_state(work):
+    crawl = work.crawl(pages=20)
+    work.run("run", "-q", "--state", "state", "-o", "out", crawl)
+    for name in ("state/FORMAT", "./state/../state/BARRIER", "state/rocksdb/CURRENT", "state/rocksdb/new"):
+        message = complaint(work, "run", "-q", "--state", "state", "-o", name, crawl)
+        check_in(f"{name}: is a file of the state in state; name another output", message)
+    message = complaint(work, "dedup", "-q", "--state", "state", "--kept", "state/LOCK", crawl)
+    check_in("is a file of the state", message)
+    work.run("run", "-q", "--state", "state", "-o", "state/out", crawl)  # beside its files, as users do
 
 
 def a_closed_standard_stream_is_none_of_our_files(work):

@@ -122,6 +122,9 @@ const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count);
 /* Refuses an output (NULL: none) that is one of these inputs, which would be overwritten or, as its
  * own input, grow without end, or that is named twice. -1: go on, else the exit code. */
 int sp_cli_outputs(const struct sp_command *command, const char *const *names, size_t count);
+/* Refuses an output that is a file of the state in that directory (NULL: none). The same results.
+ */
+int sp_cli_outputs_beside(const char *state, const char *const *names, size_t count);
 struct sp_readings;
 
 /* The end of the help of every command that reads pages or documents. */

@@ -83,27 +83,111 @@ const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)
     return (const char *const *)inputs.names;
 }
 
-static bool is_file(const char *name, const struct stat *file)
+/* What a name stands for, whether the file exists yet or not. */
+struct place {
+    struct stat file; /* if `exists` */
+    struct stat folder;
+    const char *last; /* part of the name */
+    bool exists;
+    bool has_folder;
+};
+
+static struct place place_of(const char *name)
 {
-    struct stat st;
-    return stat(name, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+    struct place p = {0};
+    const char *slash = strrchr(name, '/');
+    char *folder = slash ? sp_view_dup(sp_view(name, (size_t)(slash - name + 1))) : sp_strdup(".");
+    p.last = slash ? slash + 1 : name;
+    p.exists = stat(name, &p.file) == 0;
+    p.has_folder = stat(folder, &p.folder) == 0;
+    sp_free(folder);
+    return p;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether both names stand for one regular file. */
+static bool is_same_place(const struct place *a, const struct place *b)
+{
+    if (a->exists && b->exists)
+        return S_ISREG(a->file.st_mode) && is_same_file(&a->file, &b->file);
+    return !a->exists && !b->exists && a->has_folder && b->has_folder &&
+           is_same_file(&a->folder, &b->folder) && strcmp(a->last, b->last) == 0;
+}
+
+static bool is_output(const char *name)
+{
+    return name && strcmp(name, "-") != 0 && strcmp(name, "/dev/null") != 0;
 }
 
 int sp_cli_outputs(const struct sp_command *command, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct stat file;
-        if (!names[i] || strcmp(names[i], "-") == 0 || strcmp(names[i], "/dev/null") == 0)
+        if (!is_output(names[i]))
             continue;
-        bool exists = stat(names[i], &file) == 0 && S_ISREG(file.st_mode);
-        for (size_t k = 0; exists && k < inputs.count; k++)
-            if (is_file(inputs.names[k], &file))
+        struct place output = place_of(names[i]);
+        for (size_t k = 0; k < inputs.count; k++) {
+            struct place input = place_of(inputs.names[k]);
+            if (input.exists && is_same_place(&input, &output))
                 return sp_cli_failed("%s: is an input and an output; name another output",
                                      inputs.names[k]);
-        for (size_t k = 0; k < i; k++)
-            if (names[k] &&
-                (strcmp(names[i], names[k]) == 0 || (exists && is_file(names[k], &file))))
+        }
+        for (size_t k = 0; k < i; k++) {
+            struct place other = place_of(names[k] ? names[k] : "-");
+            if (is_output(names[k]) &&
+                (strcmp(names[i], names[k]) == 0 || is_same_place(&other, &output)))
                 return sp_cli_usage(command, "%s is named for two outputs", names[i]);
+        }
+    }
+    return -1;
+}
+
+/* The levels from the directory down to the folder of the name; -1: it is not in the directory. */
+static int levels_below(const struct stat *directory, const char *name)
+{
+    enum { MOST_LEVELS = 256 };
+    const char *slash = strrchr(name, '/');
+    struct sp_buf path = {0};
+    struct stat at, before = {0};
+    int levels = -1;
+    sp_buf_put(&path, slash ? name : "./", slash ? (size_t)(slash - name + 1) : 2);
+    for (int i = 0; i < MOST_LEVELS && levels < 0; i++) {
+        sp_buf_put(&path, "", 1);
+        if (stat(path.data, &at) != 0 || (i > 0 && is_same_file(&at, &before)))
+            break; /* there is no such folder, or this is the root */
+        levels = is_same_file(&at, directory) ? i : -1;
+        before = at;
+        path.len--;
+        sp_buf_put_str(&path, "../");
+    }
+    sp_buf_done(&path);
+    return levels;
+}
+
+/* Whether a state directory has a file of this name. */
+static bool is_of_state(const char *name)
+{
+    static const char *const ours[] = {"FORMAT", "FORMAT.new", "BARRIER", "BARRIER.new", "LOCK"};
+    const char *slash = strrchr(name, '/');
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (strcmp(slash ? slash + 1 : name, ours[i]) == 0)
+            return true;
+    return false;
+}
+
+int sp_cli_outputs_beside(const char *state, const char *const *names, size_t count)
+{
+    struct stat st;
+    if (!state || stat(state, &st) != 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        int levels = is_output(names[i]) ? levels_below(&st, names[i]) : -1;
+        if (levels > 0 || (levels == 0 && is_of_state(names[i])))
+            return sp_cli_failed("%s: is a file of the state in %s; name another output", names[i],
+                                 state);
     }
     return -1;
 }

@@ -54,7 +54,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     if (!o->removed == !o->kept)
         return sp_cli_usage(command, "give one list: --removed or --kept");
     o->inputs = sp_cli_inputs(argv + optind, argc - optind, &o->input_count);
-    return sp_cli_outputs(command, &o->json, 1);
+    const char *files[] = {o->removed, o->kept, o->clusters, o->json};
+    return sp_cli_outputs(command, files, sizeof files / sizeof *files);
 }
 
 static void print_row(const char *name, uint64_t n)

@@ -60,7 +60,9 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             o->kept);
     o->inputs = sp_cli_inputs(argv + optind, argc - optind, &o->input_count);
     const char *outputs[] = {o->kept, o->removed, o->clusters, o->dead_letter};
-    return sp_cli_outputs(command, outputs, sizeof outputs / sizeof *outputs);
+    int code = sp_cli_outputs(command, outputs, sizeof outputs / sizeof *outputs);
+    return code >= 0 ? code
+                     : sp_cli_outputs_beside(o->state, outputs, sizeof outputs / sizeof *outputs);
 }
 
 static void print_row(const char *name, uint64_t n)

@@ -262,6 +262,8 @@ static int run_inputs(const struct sp_command *command, const struct arguments *
     const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
     const char *outputs[] = {a->output, a->groups, a->dead_letter, a->summary};
     int code = sp_cli_outputs(command, outputs, sizeof outputs / sizeof *outputs);
+    if (code < 0)
+        code = sp_cli_outputs_beside(a->state, outputs, sizeof outputs / sizeof *outputs);
     if (code >= 0)
         return code;
     if (sp_settings_init(&a->config, &settings, &fault) != SP_OK)

@@ -167,10 +167,12 @@ static int write_crawl(const struct arguments *a, FILE *out, FILE *truth)
     good = good && flush_to(out, &lines, 0) && flush_to(truth, &truths, 0) && fflush(out) == 0;
     good = good && (!truth || fflush(truth) == 0);
     int error = errno;
+    const char *failed = truth && ferror(truth) ? a->truth : a->output;
     sp_synth_free(synth);
     sp_buf_done(&lines);
     sp_buf_done(&truths);
-    return good ? SP_EXIT_DONE : sp_cli_failed("the crawl cannot be written: %s", strerror(error));
+    return good ? SP_EXIT_DONE
+                : sp_cli_failed("%s: cannot be written: %s", failed, strerror(error));
 }
 
 static int run(const struct sp_command *command, int argc, char **argv)
@@ -178,6 +180,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
     struct arguments a = {.output = "-"};
     sp_synth_options_default(&a.synth);
     int code = parse(command, argc, argv, &a);
+    const char *outputs[] = {a.output, a.truth};
+    if (code < 0)
+        code = sp_cli_outputs(command, outputs, sizeof outputs / sizeof *outputs);
     if (code >= 0)
         return code;
     FILE *out = strcmp(a.output, "-") == 0 ? stdout : fopen(a.output, "w");
