@@ -259,6 +259,8 @@ void sp_group_forget_version(struct sp_group *g, struct sp_member *m);
 /* Tells the pages that redirect to m to forget its URL. */
 void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g,
                            const struct sp_member *m);
+
+/* ---- arrive.c: also sp_group_found (page_actor.h) */
 /* The members of the link's rows join the group, without a place in its forest; takes the URLs. A
  * row of one that is a member already, from a message that came twice, is freed and left out: it
  * would be a second member of that page, with the parent that it once had. */

@@ -69,7 +69,7 @@ void sp_page_actor_erase(struct sp_group_stage *st, struct sp_message *m);
 /* ---- report.c */
 struct sp_page_view sp_page_actor_view(const struct sp_page_actor *p);
 
-/* ---- handover.c */
+/* ---- arrive.c */
 /* A new group of one around the page, which must have none. */
 void sp_group_found(struct sp_group_stage *st, struct sp_page_actor *p);
 

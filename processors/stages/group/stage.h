@@ -5,7 +5,8 @@
  *   change.c     a member has changed
  *   merge.c      an edge leads to another group
  *   fast.c       mode fast: the representative, and the repair
- *   handover.c   moves members between groups: merges and splits
+ *   handover.c   members leave: merges, splits, and forgotten pages
+ *   arrive.c     members arrive, and a page founds a group
  *   transfer.c   open transfers: members that arrive in several messages
  *   forest.c     is the group still connected? (spanning forest)
  *   verdicts.c   which members win (the cover of winners/winners.h, kept up to date)
