@@ -6,6 +6,12 @@
 #include "group/debt.h"
 #include "group/large.h"
 
+/* Whether the change leaves the content as it is: only the rank or the URL is new. */
+static bool is_same_content(const struct sp_member *m, const struct sp_change *c)
+{
+    return c->content_version == m->content_version;
+}
+
 static void take_version(struct sp_member *m, const struct sp_change *c)
 {
     m->version = c->version;
@@ -56,10 +62,10 @@ static void send_applied(struct sp_group_stage *st, const struct sp_member *m, b
     sp_group_stage_send(st, a);
 }
 
-/* The same in a large group. A page that leaves unchecked takes the pages that redirect to it
- * along. */
-static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                            const struct sp_change *c)
+/* A member of a large group has new content. If it leaves without a check, the pages that redirect
+ * to it leave with it. */
+static void new_content_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                              const struct sp_change *c)
 {
     bool settled = false, stays = false;
     struct sp_signature *representative = sp_fast_representative(st, g, m);
@@ -82,8 +88,8 @@ static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struc
     } /* sp_fast_recheck handles the doubts that are left */
 }
 
-static void change_content(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                           const struct sp_change *c, const struct sp_signature *representative)
+static void new_content_small(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                              const struct sp_change *c, const struct sp_signature *representative)
 {
     bool settled = false;
     struct sp_id before = m->target, *target = m->kind == SP_PAGE_CONTENT ? NULL : &before;
@@ -103,7 +109,7 @@ static void change_content(struct sp_group_stage *st, struct sp_group *g, struct
 static void change_small(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                          const struct sp_change *c)
 {
-    bool same = c->content_version == m->content_version;
+    bool same = is_same_content(m, c);
     struct sp_signature *representative = same ? NULL : sp_fast_representative(st, g, m);
     sp_group_cover_forget(g, m);
     take_version(m, c);
@@ -111,15 +117,15 @@ static void change_small(struct sp_group_stage *st, struct sp_group *g, struct s
     if (same)
         sp_group_cover_judge_later(g, m);
     else
-        change_content(st, g, m, c, representative);
+        new_content_small(st, g, m, c, representative);
     sp_signature_unref(representative);
 }
 
 static void change_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                          const struct sp_change *c)
 {
-    if (c->content_version != m->content_version) {
-        change_in_large(st, g, m, c);
+    if (!is_same_content(m, c)) {
+        new_content_large(st, g, m, c);
         return;
     }
     sp_large_rerank(g, m, c->rank);
@@ -132,7 +138,7 @@ static void change_large(struct sp_group_stage *st, struct sp_group *g, struct s
 static bool lacks_content(const struct sp_member *m, const struct sp_change *c)
 {
     return c->page_kind == SP_PAGE_CONTENT && !c->signature &&
-           (m->kind != SP_PAGE_CONTENT || c->content_version != m->content_version);
+           (m->kind != SP_PAGE_CONTENT || !is_same_content(m, c));
 }
 
 /* Whether only the spelling of the URL has changed: no verdict depends on it. If a winner that is
@@ -140,15 +146,14 @@ static bool lacks_content(const struct sp_member *m, const struct sp_change *c)
  * time. */
 static bool is_respelled(const struct sp_member *m, const struct sp_change *c)
 {
-    return c->content_version == m->content_version &&
-           sp_rank_cmp(&c->rank, m->page, &m->rank, m->page) == 0;
+    return is_same_content(m, c) && sp_rank_cmp(&c->rank, m->page, &m->rank, m->page) == 0;
 }
 
 static void change(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                    const struct sp_message *message)
 {
     const struct sp_change *c = &message->change;
-    bool same = c->content_version == m->content_version;
+    bool same = is_same_content(m, c);
     if (c->page_kind == SP_PAGE_UNSEEN)
         sp_group_erase_target(st, g, m);
     if (g->large)
