@@ -120,7 +120,8 @@ void sp_group_on_union(struct sp_group_stage *st, struct sp_message *m)
         link->group = g->id;
         next_edges(st, g, m);
     } else if (sp_group_id_eq(link->far, g->id)) {
-        relink(st, m); /* this group took over p's, but the asker has split off since */
+        /* This group has taken in the group of the asker, which has split off since. */
+        relink(st, m);
     } else if (far_is_higher(g, link)) {
         dissolve(st, g, m);
     } else {
@@ -228,7 +229,7 @@ void sp_group_on_members(struct sp_group_stage *st, struct sp_message *m)
         sp_group_fit(st, g); /* before so many are compared */
     sp_group_plant(st, g, link);
     sp_group_note_transfer(st, g, link->far, link->more);
-    bool fresh = !link->edge_count || st->err || take_edge(st, g, m);
+    bool edge_holds = !link->edge_count || st->err || take_edge(st, g, m);
     if (!link->edge_count && !link->more && sp_id_is_zero(m->page))
         sp_fast_part(st, g);
     if (!st->err)
@@ -244,7 +245,7 @@ void sp_group_on_members(struct sp_group_stage *st, struct sp_message *m)
     link->row_count = 0;
     if (!link->edge_count)
         sp_message_free(m);
-    else if (fresh)
+    else if (edge_holds)
         next_edges(st, g, m);
     else
         relink(st, m);
