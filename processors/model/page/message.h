@@ -61,6 +61,12 @@ enum sp_page_status {
     SP_STATUS_GONE
 };
 
+/* Whether a page of this status is kept: no other page stands for it. */
+static inline bool sp_status_is_kept(enum sp_page_status status)
+{
+    return status == SP_STATUS_UNIQUE || status == SP_STATUS_WINNER;
+}
+
 enum sp_reason { SP_REASON_NONE, SP_REASON_CONTENT, SP_REASON_REDIRECT, SP_REASON_EXACT };
 
 /* The rule that ranks a loser's winner before it (winners/winners.h). */

@@ -26,7 +26,7 @@ static void note(void *arg, const struct sp_page_view *v)
 {
     struct pages *p = arg;
     bool copy = v->status == SP_STATUS_LOSER && v->reason != SP_REASON_REDIRECT && v->winner_url;
-    if (!copy && v->status != SP_STATUS_UNIQUE && v->status != SP_STATUS_WINNER)
+    if (!copy && !sp_status_is_kept(v->status))
         return;
     struct sp_id winner = v->page;
     if (copy && sp_url_page(sp_view_str(v->winner_url), &p->url, &winner) != SP_OK)

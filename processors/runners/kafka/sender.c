@@ -48,7 +48,7 @@ void sp_sender_note_fetch(struct sp_sender *sender, const struct sp_message *m)
 
 static void note_status(struct sp_sender *sender, const struct sp_status_event *event)
 {
-    bool kept = event->status == SP_STATUS_UNIQUE || event->status == SP_STATUS_WINNER;
+    bool kept = sp_status_is_kept(event->status);
     if (sender->contains)
         sp_notes_send(sender->worker, SP_TOPIC_CONTAIN, &sender->bytes,
                       &(struct sp_note){.kind = SP_NOTE_SAID,

@@ -126,7 +126,7 @@ static enum sp_err tell_contain_stage(struct sp_local_bus *bus)
     mark_last_words(bus);
     for (size_t i = 0; i < count && err == SP_OK; i++) {
         struct sp_status_event said = event_at(bus, i);
-        bool kept = said.status == SP_STATUS_UNIQUE || said.status == SP_STATUS_WINNER;
+        bool kept = sp_status_is_kept(said.status);
         if (!bus->events[i].last)
             continue;
         char *url = sp_strdup(said.url); /* more events move the texts */

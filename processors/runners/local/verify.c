@@ -384,8 +384,7 @@ static enum sp_err check_containers(struct verify *x, struct sp_db *db,
     for (size_t i = 0; i < x->node_count; i++) {
         const struct node *n = x->nodes[i];
         struct sp_status_event said = sp_page_view_status(&n->v);
-        if (n->content == UINT32_MAX ||
-            (said.status != SP_STATUS_UNIQUE && said.status != SP_STATUS_WINNER))
+        if (n->content == UINT32_MAX || !sp_status_is_kept(said.status))
             continue;
         kept.nodes[count] = n;
         pages[count++] =

@@ -34,7 +34,7 @@ bool sp_shadow_settled(const struct sp_watched *w)
 
 static bool is_kept(const struct sp_watched *w)
 {
-    return w->said.status == SP_STATUS_UNIQUE || w->said.status == SP_STATUS_WINNER;
+    return sp_status_is_kept(w->said.status);
 }
 
 static bool is_loser(const struct sp_watched *w)

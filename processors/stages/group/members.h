@@ -135,7 +135,7 @@ static inline bool sp_member_is_husk(const struct sp_member *m)
 /* Whether the page was told last that it is kept. */
 static inline bool sp_member_was_kept(const struct sp_member *m)
 {
-    return m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE;
+    return sp_status_is_kept(m->said_status);
 }
 void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_kind kind,
                         struct sp_id target);

@@ -360,8 +360,7 @@ static bool is_news(const struct sp_page_actor *p, const struct sp_verdict *v)
     if (p->status != v->status || p->reason != v->reason || p->similarity != v->similarity ||
         !same_page(p->winner_url, v->winner_url))
         return true;
-    bool kept = v->status == SP_STATUS_WINNER || v->status == SP_STATUS_UNIQUE;
-    return kept && (p->moved || p->group_size != v->group_size);
+    return sp_status_is_kept(v->status) && (p->moved || p->group_size != v->group_size);
 }
 
 /* Its group has dropped the page: either it has been crawled again, or nothing is left of it. */
@@ -424,7 +423,7 @@ enum sp_err sp_group_stage_contained(struct sp_group_stage *st, struct sp_id pag
     p->contained_in = sp_strdup(url);
     p->containment = containment;
     sp_page_actor_changed(st, p);
-    if (p->status == SP_STATUS_UNIQUE || p->status == SP_STATUS_WINNER)
+    if (sp_status_is_kept(p->status))
         publish(st, p);
     return st->err;
 }

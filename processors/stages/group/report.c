@@ -34,7 +34,7 @@ struct sp_page_view sp_page_actor_view(const struct sp_page_actor *p)
 
 struct sp_status_event sp_page_view_status(const struct sp_page_view *v)
 {
-    bool kept = v->status == SP_STATUS_UNIQUE || v->status == SP_STATUS_WINNER;
+    bool kept = sp_status_is_kept(v->status);
     return (struct sp_status_event){.page = v->page,
                                     .url = v->url,
                                     .version_ms = v->version,
