@@ -74,6 +74,12 @@ enum sp_cell_standing sp_maps_standing(const struct sp_maps *maps, uint32_t numb
     return ahead <= FURTHEST_AHEAD ? SP_CELL_AHEAD : SP_CELL_PAST;
 }
 
+bool sp_maps_has_cell(const struct sp_maps *maps, uint32_t number)
+{
+    enum sp_cell_standing standing = sp_maps_standing(maps, number);
+    return standing == SP_CELL_PRESENT || standing == SP_CELL_LEAVING;
+}
+
 static uint32_t machine_of(const struct sp_partition_map *map, uint32_t cell)
 {
     return cell / map->cells * map->machines + map->machine[cell % map->cells];

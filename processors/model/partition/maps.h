@@ -82,5 +82,7 @@ uint32_t sp_maps_machine(const struct sp_maps *maps, uint32_t number);
 
 /* What a cell's number means under these maps. */
 enum sp_cell_standing sp_maps_standing(const struct sp_maps *maps, uint32_t number);
+/* Whether one of our maps has that cell: its standing is present or leaving. */
+bool sp_maps_has_cell(const struct sp_maps *maps, uint32_t number);
 
 #endif

@@ -3,12 +3,6 @@
 #include "base/mem.h"
 #include "compare/cell.h"
 
-static bool lives(const struct sp_compare_stage *c, uint32_t cell)
-{
-    enum sp_cell_standing standing = sp_maps_standing(&c->options.maps, cell);
-    return standing == SP_CELL_PRESENT || standing == SP_CELL_LEAVING;
-}
-
 static void ask_again(struct sp_compare_stage *c, const struct sp_recall *recall)
 {
     struct sp_message *m = sp_message_new(SP_MSG_AGAIN);
@@ -20,7 +14,7 @@ static void ask_again(struct sp_compare_stage *c, const struct sp_recall *recall
 
 static void pay_recall(struct sp_compare_stage *c, const struct sp_recall *recall)
 {
-    if (!lives(c, recall->home))
+    if (!sp_maps_has_cell(&c->options.maps, recall->home))
         return;
     if (recall->at != EVERYWHERE && recall->at != recall->home) {
         ask_again(c, recall);

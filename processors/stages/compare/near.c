@@ -274,7 +274,6 @@ void sp_near_probe_cell(struct sp_compare_stage *c, uint32_t slot, uint32_t cell
 {
     struct sp_signature *signature;
     const struct sp_row *row = row_of(c, slot, &signature);
-    enum sp_cell_standing standing = sp_maps_standing(&c->options.maps, cell);
-    if (row && (standing == SP_CELL_PRESENT || standing == SP_CELL_LEAVING))
+    if (row && sp_maps_has_cell(&c->options.maps, cell))
         send_probe(c, row->first, signature, cell);
 }

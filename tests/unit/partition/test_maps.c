@@ -41,6 +41,9 @@ TEST(a_number_says_which_map_it_is_of)
         CU_ASSERT_EQUAL(sp_maps_standing(&older, in), SP_CELL_AHEAD);
         CU_ASSERT_EQUAL(sp_maps_standing(&older, was + 3), SP_CELL_NONE);
         CU_ASSERT_EQUAL(sp_maps_standing(&older, UINT32_MAX), SP_CELL_NONE);
+        CU_ASSERT(sp_maps_has_cell(&maps, in) && sp_maps_has_cell(&maps, was));
+        CU_ASSERT(!sp_maps_has_cell(&newer, was) && !sp_maps_has_cell(&older, in));
+        CU_ASSERT(!sp_maps_has_cell(&older, was + 3));
         sp_partition_done(&before);
         sp_partition_done(&now);
     }
