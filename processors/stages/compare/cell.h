@@ -266,8 +266,8 @@ void sp_compare_stage_evict(struct sp_compare_stage *c);
 /* ---- near.c ---- */
 
 void sp_near_open(struct sp_compare_stage *c);
-/* Puts the slot into the index. `tell`: its first owner is told what it is similar to. */
-void sp_near_enter(struct sp_compare_stage *c, uint32_t slot, bool tell);
+/* Puts the slot into the index. `to_tell`: its first owner is told what it is similar to. */
+void sp_near_enter(struct sp_compare_stage *c, uint32_t slot, bool to_tell);
 /* Takes the slot out of the index; returns whether it is a ghost now. */
 bool sp_near_leave(struct sp_compare_stage *c, uint32_t slot);
 /* Tells the asker which rows of the cell are similar; its row in cell `home` relies on them from
@@ -294,15 +294,18 @@ void sp_relied_free(struct sp_compare_stage *c);
 /* While loading. `clean_at`: as it was when the row was added. */
 void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content,
                    uint32_t clean_at);
-void sp_queue_put(struct sp_compare_stage *c, struct sp_recall recall);
-void sp_queue_add(struct sp_compare_stage *c, struct sp_recall recall);
-bool sp_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall);
+/* While loading: queues a recall, which is stored already. */
+void sp_compare_queue_restore(struct sp_compare_stage *c, struct sp_recall recall);
+/* Queues a recall, which the next flush stores. */
+void sp_compare_queue_add(struct sp_compare_stage *c, struct sp_recall recall);
+/* Takes the recall that was queued first, which the next flush deletes; false if there is none. */
+bool sp_compare_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall);
 void sp_relied_flush(struct sp_compare_stage *c);
 
 /* ---- debt.c ---- */
 
 /* Does up to `units` units of work: recalls, and kids of this cell's stars. */
-void sp_debt_pay(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t units);
+void sp_compare_debt_pay(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t units);
 
 /* ---- form.c ---- */
 

@@ -248,7 +248,7 @@ enum sp_err sp_compare_stage_step(struct sp_compare_stage *c, const struct sp_me
     case SP_MSG_WAIT:
         SP_ASSERT(!"a message for a cell actor");
     }
-    sp_debt_pay(c, cell, c->options.work_per_step);
+    sp_compare_debt_pay(c, cell, c->options.work_per_step);
     sp_compare_stage_evict(c);
     sp_contents_trim(c->contents);
     return c->err;

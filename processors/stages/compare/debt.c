@@ -54,7 +54,7 @@ static void pay_stars(struct sp_compare_stage *c, struct sp_cell_actor *cell, ui
     for (size_t i = 0; i < left.moved_count; i++) {
         struct sp_slot *s = &c->slots[left.moved[i]];
         sp_relied_end(c, left.moved[i]);
-        sp_queue_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content});
+        sp_compare_queue_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content});
     }
     /* Before rows enter: an heir may become a child again, as if it had never left its star. */
     sp_near_follow(c);
@@ -66,11 +66,11 @@ static void pay_stars(struct sp_compare_stage *c, struct sp_cell_actor *cell, ui
 static void pay_recalls(struct sp_compare_stage *c, uint32_t *units)
 {
     struct sp_recall recall;
-    for (; *units > 0 && !c->err && sp_queue_take(c, &recall); --*units)
+    for (; *units > 0 && !c->err && sp_compare_queue_take(c, &recall); --*units)
         pay_recall(c, &recall);
 }
 
-void sp_debt_pay(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t units)
+void sp_compare_debt_pay(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t units)
 {
     pay_recalls(c, &units);
     if (units > 0 && !c->err && sp_stars_owes(cell->domain))

@@ -66,7 +66,7 @@ static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
     uint32_t home = (uint32_t)sp_get_big_endian(key.data + 5, 4);
     memcpy(&content, key.data + 9, sizeof content);
     if (key.data[0] == 'Q')
-        sp_queue_put(c, (struct sp_recall){a, home, content});
+        sp_compare_queue_restore(c, (struct sp_recall){a, home, content});
     else if (a < c->slot_count && c->slots[a].owners)
         sp_relied_put(c, a, home, content, cleaned_at(value));
     else

@@ -78,7 +78,7 @@ void sp_relied_flush(struct sp_compare_stage *c)
 
 /* ---- the queue ---- */
 
-void sp_queue_put(struct sp_compare_stage *c, struct sp_recall recall)
+void sp_compare_queue_restore(struct sp_compare_stage *c, struct sp_recall recall)
 {
     if (c->queue_first > 0 && c->queue_first * 2 >= c->queue_count) {
         c->queue_count -= c->queue_first;
@@ -89,15 +89,15 @@ void sp_queue_put(struct sp_compare_stage *c, struct sp_recall recall)
     c->queue[c->queue_count++] = recall;
 }
 
-void sp_queue_add(struct sp_compare_stage *c, struct sp_recall recall)
+void sp_compare_queue_add(struct sp_compare_stage *c, struct sp_recall recall)
 {
     if (c->options.canary == SP_COMPARE_NO_RELIANCE)
         return;
-    sp_queue_put(c, recall);
+    sp_compare_queue_restore(c, recall);
     note_write(c, true, 0, 'Q', recall.at, recall.home, recall.content);
 }
 
-bool sp_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall)
+bool sp_compare_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall)
 {
     if (c->queue_first == c->queue_count)
         return false;
@@ -146,7 +146,7 @@ static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *l
         }
         note_write(c, false, 0, 'E', slot, r.home, content_of(&r));
         if (r.home != at) {
-            sp_queue_add(c, (struct sp_recall){at, r.home, content_of(&r)});
+            sp_compare_queue_add(c, (struct sp_recall){at, r.home, content_of(&r)});
             asked++;
         }
     }
@@ -208,7 +208,7 @@ void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier *r = &list->items[i];
         note_write(c, false, 0, 'E', slot, r->home, content_of(r));
-        sp_queue_add(c, (struct sp_recall){c->slots[slot].cell, r->home, content_of(r)});
+        sp_compare_queue_add(c, (struct sp_recall){c->slots[slot].cell, r->home, content_of(r)});
     }
     sp_free(list->items);
     *list = (struct sp_relied){.count = c->free_relied};
