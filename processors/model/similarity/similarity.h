@@ -26,12 +26,21 @@ struct sp_similarity_options {
 /* Of the default method. */
 void sp_similarity_options_default(struct sp_similarity_options *ret_options);
 
+/* What a method compares, that is, what shingle_total of a signature counts. */
+enum sp_features {
+    SP_FEATURES_SHINGLES,          /* where J is close, `combined` also compares sentences */
+    SP_FEATURES_WORDS,             /* distinct words */
+    SP_FEATURES_SENTENCES,         /* the set of sentences */
+    SP_FEATURES_SENTENCE_SEQUENCE, /* sentences in document order */
+};
+
 struct sp_method_info {
     const char *name;   /* value of the setting */
     const char *title;  /* the name of the measure, for people */
     const char *source; /* the papers */
     double threshold;   /* its default: from its source, or the best of README.md's table */
     double least;       /* the lowest tau that its candidate rule and index support */
+    enum sp_features features;
     bool jaccard;       /* F implies J >= tau of the signatures' sets, so the bound of the length
                          * vectors, routing to cells and the prefix filter are valid */
     bool sentences;     /* signatures need max_sentences */

@@ -109,11 +109,6 @@ static const uint32_t KNOWN_FIELDS = 1u << SP_FIELD_url | 1u << SP_FIELD_host |
                                      1u << SP_FIELD_timestamp | 1u << SP_FIELD_popularity |
                                      1u << SP_FIELD_shingles;
 
-static bool has_shingles(enum sp_method method)
-{
-    return method == SP_METHOD_SHINGLES || method == SP_METHOD_COMBINED;
-}
-
 enum sp_err sp_winner_relation_parse(const char *source, enum sp_method method,
                                      struct sp_relation **ret_relation, struct sp_fault *fault)
 {
@@ -122,7 +117,7 @@ enum sp_err sp_winner_relation_parse(const char *source, enum sp_method method,
     if (err != SP_OK)
         return sp_fault_set(fault, err, "winner.relation: %s", fault->text);
     bool measures = sp_winner_relation_measures(r) || r->fields & 1u << SP_FIELD_shingles;
-    if (measures && !has_shingles(method))
+    if (measures && sp_method_info(method)->features != SP_FEATURES_SHINGLES)
         err = sp_fault_set(fault, SP_INVALID,
                            "winner.relation: measures and `shingles` need signatures of shingles: "
                            "similarity.method = shingles or combined");

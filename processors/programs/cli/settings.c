@@ -161,8 +161,7 @@ enum sp_err sp_settings_relation(const struct sp_config *c, struct sp_relation *
                : SP_OK;
 }
 
-static enum sp_err check_containment(double threshold, enum sp_method method,
-                                     struct sp_fault *fault)
+static enum sp_err check_containment(double threshold, bool has_shingles, struct sp_fault *fault)
 {
     const double least = 0.5;
     if (threshold == 0)
@@ -170,7 +169,7 @@ static enum sp_err check_containment(double threshold, enum sp_method method,
     if (threshold < least)
         return sp_fault_set(fault, SP_INVALID,
                             "containment.threshold is 0 (off), or from 0.5 to 1");
-    if (method != SP_METHOD_SHINGLES && method != SP_METHOD_COMBINED)
+    if (!has_shingles)
         return sp_fault_set(fault, SP_INVALID,
                             "containment.threshold needs shingles: set similarity.method to "
                             "shingles or combined");
@@ -222,10 +221,10 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
     set_audit(config, &s->run);
     err = set_maps(config, s, fault);
     enum sp_method method = s->run.bus.group.similarity.method;
+    bool has_shingles = sp_method_info(method)->features == SP_FEATURES_SHINGLES;
     if (err == SP_OK)
-        err = check_containment(config->containment_threshold, method, fault);
-    if (err == SP_OK && s->run.text.signature.languages_apart && method != SP_METHOD_SHINGLES &&
-        method != SP_METHOD_COMBINED)
+        err = check_containment(config->containment_threshold, has_shingles, fault);
+    if (err == SP_OK && s->run.text.signature.languages_apart && !has_shingles)
         err = sp_fault_set(
             fault, SP_INVALID,
             "similarity.languages=apart needs shingles: set similarity.method to shingles or "

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "similarity/similarity.h"
 
 enum { SHARDS = 64, REDIRECTS = 5 };
 
@@ -26,26 +27,23 @@ struct shard {
     uint64_t misses;
 };
 
-/* Which part of a signature documents are made from. */
-enum source { SHINGLES, SET_OF_SENTENCES, SEQUENCE_OF_SENTENCES };
-
 struct sp_index {
-    enum source source;
+    enum sp_features features; /* the part of a signature that documents are made from */
     uint64_t shard_bytes;
     struct shard shards[SHARDS];
 };
 
 bool sp_index_of_sentences(const struct sp_index *x)
 {
-    return x->source != SHINGLES;
+    return x->features != SP_FEATURES_SHINGLES;
 }
 
 struct sp_index *sp_index_new(enum sp_method method, bool sentences, uint64_t bytes)
 {
     struct sp_index *x = sp_calloc(1, sizeof *x);
-    x->source = method == SP_METHOD_SENTENCES          ? SET_OF_SENTENCES
-                : method == SP_METHOD_LCS || sentences ? SEQUENCE_OF_SENTENCES
-                                                       : SHINGLES;
+    x->features = sp_method_info(method)->features;
+    if (sentences && x->features == SP_FEATURES_SHINGLES)
+        x->features = SP_FEATURES_SENTENCE_SEQUENCE;
     x->shard_bytes = bytes / SHARDS;
     for (size_t i = 0; i < SHARDS; i++) {
         pthread_mutex_init(&x->shards[i].lock, NULL);
@@ -90,10 +88,10 @@ static struct shard *shard_of(struct sp_index *x, struct sp_id page)
 struct samepage_document *sp_index_of_signature(const struct sp_index *x,
                                                 const struct sp_signature *s)
 {
-    if (x->source == SET_OF_SENTENCES)
+    if (x->features == SP_FEATURES_SENTENCES)
         return samepage_document_from_hashes(sp_signature_shingles(s), s->shingle_count,
                                              s->shingle_total, SP_INDEX_SENTENCES);
-    if (x->source == SEQUENCE_OF_SENTENCES)
+    if (x->features == SP_FEATURES_SENTENCE_SEQUENCE)
         return samepage_document_from_hashes(sp_signature_sentences(s), s->sentence_count,
                                              s->sentence_count, SP_INDEX_SENTENCES);
     return samepage_document_from_hashes(sp_signature_shingles(s), s->shingle_count,

@@ -198,9 +198,9 @@ static enum sp_err use_dictionary(struct arguments *a, const char *digits, struc
 static int choose_filter(struct arguments *a, const struct sp_config *config)
 {
     struct sp_serve_options *o = &a->options;
-    bool sets = o->method == SP_METHOD_SENTENCES || o->method == SP_METHOD_LCS;
+    bool has_shingles = sp_method_info(o->method)->features == SP_FEATURES_SHINGLES;
     if (o->filter_threshold == 0)
-        o->filter_threshold = o->filter_sentences && !sets
+        o->filter_threshold = o->filter_sentences && has_shingles
                                   ? sp_method_info(SP_METHOD_SENTENCES)->threshold
                                   : o->threshold;
     struct sp_text_options text;

@@ -52,29 +52,29 @@ static void print_language(uint16_t language)
 /* Whether F is decided by J, perhaps with a second opinion. */
 static bool is_set_method(enum sp_method method)
 {
-    return sp_method_info(method)->jaccard && method != SP_METHOD_LCS;
+    const struct sp_method_info *m = sp_method_info(method);
+    return m->jaccard && m->features != SP_FEATURES_SENTENCE_SEQUENCE;
 }
 
 static void print_document(const char *label, const struct document *d, enum sp_method method)
 {
-    static const char *const counted[] = {
-        [SP_METHOD_SHINGLES] = "shingles",     [SP_METHOD_SIMHASH] = "distinct words",
-        [SP_METHOD_COSINE] = "distinct words", [SP_METHOD_LCS] = "sentences",
-        [SP_METHOD_SENTENCES] = "sentences",   [SP_METHOD_COMBINED] = "shingles"};
-    _Static_assert(sizeof counted / sizeof *counted == SP_METHOD_COUNT, "a method is missing");
+    static const char *const names[] = {[SP_FEATURES_SHINGLES] = "shingles",
+                                        [SP_FEATURES_WORDS] = "distinct words",
+                                        [SP_FEATURES_SENTENCES] = "sentences",
+                                        [SP_FEATURES_SENTENCE_SEQUENCE] = "sentences"};
     static const char *const formats[] = {"HTML", "Markdown", "plain text"};
+    const char *features = names[sp_method_info(method)->features];
     const struct sp_signature *s = d->signature;
     SP_ASSERT(s);
     printf("%s  %s\n", label, d->name);
     printf("   %s, %s %s", formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],
-           sp_thousands(s->shingle_total).text, counted[method]);
+           sp_thousands(s->shingle_total).text, features);
     if (is_set_method(method))
         printf(", lengths (%u, %u, %u)", s->length[0], s->length[1], s->length[2]);
     printf(", language ");
     print_language(s->language);
-    if (s->shingle_count < s->shingle_total && method != SP_METHOD_SIMHASH &&
-        method != SP_METHOD_LCS)
-        printf(", %u smallest %s kept", s->shingle_count, counted[method]);
+    if (s->shingle_count > 0 && s->shingle_count < s->shingle_total) /* a simhash keeps none */
+        printf(", %u smallest %s kept", s->shingle_count, features);
     putchar('\n');
 }
 
@@ -84,7 +84,8 @@ static void print_jaccard(const struct sp_similarity_options *o, const struct sp
     bool capped = a->shingle_count < a->shingle_total || b->shingle_count < b->shingle_total;
     printf("\nJaccard similarity     %.4f   %s of the %s\n", sp_jaccard(a, b),
            capped ? "estimated from samples" : "exact, over all",
-           o->method == SP_METHOD_SENTENCES ? "stemmed sentences" : "5-shingles");
+           sp_method_info(o->method)->features == SP_FEATURES_SHINGLES ? "5-shingles"
+                                                                       : "stemmed sentences");
     printf("length bound           %.4f   no similarity of pages of these lengths exceeds it\n",
            sp_length_bound(a->length, b->length));
     printf("threshold              %.4f\n", o->threshold);
