@@ -153,12 +153,12 @@ const uint32_t *sp_candidate_keys(const struct sp_candidate_rule *rule,
                                   uint32_t *ret_count)
 {
     const uint32_t *sequence = sp_signature_sentences(s);
+    uint64_t bits;
     *ret_count = 0;
     switch (rule->method) {
     case SP_METHOD_SIMHASH:
-        if (s->shingle_total && s->sentence_count >= SP_SIMHASH_WORDS)
-            *ret_count =
-                simhash_keys((uint64_t)sequence[1] << 32 | sequence[0], rule->blocks, scratch);
+        if (sp_signature_simhash(s, &bits))
+            *ret_count = simhash_keys(bits, rule->blocks, scratch);
         return scratch;
     case SP_METHOD_COSINE:
         if (s->shingle_total && s->sentence_count >= SP_SIGN_WORDS)

@@ -42,6 +42,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "page/method.h"
 
 enum {
     SP_SHINGLE_WORDS = 5, /* k */
@@ -72,6 +73,16 @@ static inline const uint32_t *sp_signature_shingles(const struct sp_signature *s
 static inline const uint32_t *sp_signature_sentences(const struct sp_signature *s)
 {
     return s->hashes + s->shingle_count;
+}
+
+/* Sets *ret_bits to the 64 bits of a simhash signature (method.h). If the page has no words, or the
+ * sequence is too short to hold the bits, they are 0 and the result is false. */
+static inline bool sp_signature_simhash(const struct sp_signature *s, uint64_t *ret_bits)
+{
+    const uint32_t *words = sp_signature_sentences(s);
+    bool known = s->shingle_total > 0 && s->sentence_count >= SP_SIMHASH_WORDS;
+    *ret_bits = known ? (uint64_t)words[1] << 32 | words[0] : 0;
+    return known;
 }
 
 /* Returns a signature with room for its hashes, and with refs and both counts set; the rest is not

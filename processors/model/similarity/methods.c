@@ -61,21 +61,12 @@ static bool sentences_reach(const struct sp_similarity_options *o, const struct 
 
 /* ---- simhash ---- */
 
-static bool simhash_of(const struct sp_signature *s, uint64_t *ret_bits)
-{
-    const uint32_t *words = sp_signature_sentences(s);
-    if (s->shingle_total == 0 || s->sentence_count < SP_SIMHASH_WORDS)
-        return false;
-    *ret_bits = (uint64_t)words[1] << 32 | words[0];
-    return true;
-}
-
 static double simhash_measure(const struct sp_similarity_options *o, const struct sp_signature *a,
                               const struct sp_signature *b)
 {
     uint64_t x, y;
     (void)o;
-    if (!simhash_of(a, &x) || !simhash_of(b, &y))
+    if (!sp_signature_simhash(a, &x) || !sp_signature_simhash(b, &y))
         return 0;
     return 1 - __builtin_popcountll(x ^ y) / 64.0;
 }

@@ -11,11 +11,12 @@ static const double SLACK = 1e-6; /* larger than that of F */
 
 enum { LOW = 15 }; /* of the number of a difference; its other bits are below 2^15 as well */
 
-/* Also of signatures without words, which are similar to nothing and never children. */
+/* 0 of signatures without words, which are similar to nothing and never children. */
 static uint64_t bits_of(const struct sp_signature *x)
 {
-    const uint32_t *words = sp_signature_sentences(x);
-    return x->sentence_count < SP_SIMHASH_WORDS ? 0 : (uint64_t)words[1] << 32 | words[0];
+    uint64_t bits;
+    sp_signature_simhash(x, &bits);
+    return bits;
 }
 
 void sp_star_bits_open(struct sp_stars *s)
