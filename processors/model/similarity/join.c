@@ -24,7 +24,6 @@
 
 struct join {
     const struct sp_similarity_options *options;
-    bool collapse;
     void (*each)(void *arg, size_t i, size_t j, double similarity);
     void *arg;
     struct sp_classes classes;
@@ -44,15 +43,14 @@ static void report_within(const struct join *j, size_t start)
     const struct sp_signature *s = j->classes.sorted[start].signature;
     if (end == start + 1 || !sp_similar(j->options, s, s, &similarity))
         return;
-    for (size_t a = start; a < (j->collapse ? start + 1 : end); a++)
+    for (size_t a = start; a < end; a++)
         for (size_t b = a + 1; b < end; b++)
             report(j, &j->classes.sorted[a], &j->classes.sorted[b], similarity);
 }
 
 static void report_between(const struct join *j, size_t x, size_t y, double similarity)
 {
-    size_t x_end = j->collapse ? x + 1 : sp_class_end(&j->classes, x);
-    size_t y_end = j->collapse ? y + 1 : sp_class_end(&j->classes, y);
+    size_t x_end = sp_class_end(&j->classes, x), y_end = sp_class_end(&j->classes, y);
     for (size_t a = x; a < x_end; a++)
         for (size_t b = y; b < y_end; b++)
             report(j, &j->classes.sorted[a], &j->classes.sorted[b], similarity);
@@ -148,12 +146,12 @@ static enum sp_err join_all_by_prefix(const struct join *j, struct sp_signature 
 }
 
 enum sp_err sp_join(const struct sp_similarity_options *o, struct sp_signature *const *signatures,
-                    size_t count, bool collapse_equal,
-                    void (*each)(void *arg, size_t i, size_t j, double similarity), void *arg)
+                    size_t count, void (*each)(void *arg, size_t i, size_t j, double similarity),
+                    void *arg)
 {
     if (count >= UINT32_MAX)
         return SP_TOO_LARGE;
-    struct join j = {.options = o, .collapse = collapse_equal, .each = each, .arg = arg};
+    struct join j = {.options = o, .each = each, .arg = arg};
     sp_classes_make(signatures, count, &j.classes);
     enum sp_err err = sp_method_info(o->method)->jaccard ? join_all_by_prefix(&j, signatures)
                                                          : join_all_by_keys(&j);

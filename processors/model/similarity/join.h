@@ -10,12 +10,10 @@
 
 /* Calls `each` once for every pair i < j with F(signatures[i], signatures[j]). The order of calls
  * depends only on the input. Pages with equal content are pairs, too, so a class of m equal pages
- * gives m(m-1)/2 calls. With `collapse_equal`, a class gives only the pairs of its first page with
- * each other one, and only its first page takes part in pairs between classes, which is enough for
- * connected components. SP_TOO_LARGE: there are more pages, or index entries, than 32-bit numbers
+ * gives m(m-1)/2 calls. SP_TOO_LARGE: there are more pages, or index entries, than 32-bit numbers
  * can count. Thread rule: any thread. */
 enum sp_err sp_join(const struct sp_similarity_options *o, struct sp_signature *const *signatures,
-                    size_t count, bool collapse_equal,
-                    void (*each)(void *arg, size_t i, size_t j, double similarity), void *arg);
+                    size_t count, void (*each)(void *arg, size_t i, size_t j, double similarity),
+                    void *arg);
 
 #endif
