@@ -84,11 +84,11 @@ void sp_contents_stats(const struct sp_contents *t, struct sp_contents_stats *re
  * the content has no holder. */
 enum sp_err sp_contents_read(struct sp_store *store, struct sp_id content,
                              struct sp_signature **ret_signature);
-/* Call `each` for every signature, or every count, of a committed store, in the order of the
- * content hash's bytes. The signature is borrowed until `each` returns. SP_STORE; SP_CORRUPT if a
- * row is damaged. */
+/* Calls `each` for every signature of a committed store, in the order of the content hash's bytes.
+ * The signature is borrowed until `each` returns. SP_STORE; SP_CORRUPT if a row is damaged. */
 enum sp_err sp_contents_each(struct sp_store *store,
                              void (*each)(void *arg, struct sp_signature *signature), void *arg);
+/* For tests: the same for every count. */
 enum sp_err sp_contents_each_count(struct sp_store *store,
                                    void (*each)(void *arg, struct sp_id content, uint64_t holders),
                                    void *arg);

@@ -24,8 +24,8 @@ struct sp_dictionary {
     uint32_t mask;   /* of the table */
 };
 
-/* An entry holds 30 bits of a word's hash, and in the two low bits its sub-dictionary, 1 to
- * SP_DIMS. */
+/* For tests: the entry of a word. An entry holds 30 bits of a word's hash, and in the two low bits
+ * its sub-dictionary, 1 to SP_DIMS. */
 static inline uint32_t sp_dictionary_entry(uint64_t word, uint32_t sub)
 {
     return (uint32_t)(word >> 34) << 2 | (sub + 1);

@@ -136,7 +136,8 @@ void sp_parser_free(struct sp_parser *p);
 void sp_chunk_parse(struct sp_parser *p, struct sp_chunk *chunk,
                     void (*each)(void *arg, const struct sp_input_item *item), void *arg);
 
-/* The number of the first record of the chunk that was not skipped, and how many there are. */
+/* For tests: the number of the first record of the chunk that was not skipped, and how many there
+ * are. */
 uint64_t sp_chunk_first(const struct sp_chunk *chunk);
 uint64_t sp_chunk_count(const struct sp_chunk *chunk);
 

@@ -72,7 +72,8 @@ void sp_rocksdb_shared_free(struct sp_rocksdb_shared *shared);
 
 /* An empty database in memory. Never NULL; close it with sp_db_close. */
 struct sp_db *sp_db_open_memory(void);
-/* A copy of the committed content of `db`, a memory database: the simulated disk after a crash. */
+/* For tests: a copy of the committed content of `db`, a memory database: the simulated disk after a
+ * crash. */
 struct sp_db *sp_db_copy_memory(const struct sp_db *db);
 /* Opens the state in `directory`, and creates it if the directory is missing or empty.
  * `fingerprint` is the configuration that must not change during the life of the state, as lines
