@@ -103,14 +103,6 @@ void sp_candidates_settle(struct sp_candidates *c)
     c->waiting = NULL;
 }
 
-void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
-                          uint32_t count)
-{
-    uint32_t n = min_u32(count, c->rule.sketch);
-    for (uint32_t i = 0; i < n; i++)
-        sp_postings_remove(c->postings, keys[i], slot);
-}
-
 static int by_length(const void *a, const void *b)
 {
     uint32_t x = ((const struct sp_posting_list *)a)->count;

@@ -84,16 +84,13 @@ void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *k
 void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
                              uint32_t count);
 void sp_candidates_settle(struct sp_candidates *c);
-/* Removes the slot; `keys` are those with which it was added. */
-void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
-                          uint32_t count);
 
 /* The slots that may be candidates of the signature, ascending: all that are, and a few others.
  * `total` is its shingle_total. Valid until the next call. */
 size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_t count,
                           uint32_t total, const uint32_t **ret_slots);
 
-/* Memory of the index in bytes. */
+/* For tests: memory of the index in bytes. */
 size_t sp_candidates_bytes(const struct sp_candidates *c);
 
 #endif

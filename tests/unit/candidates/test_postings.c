@@ -1,6 +1,7 @@
-/* Removing many slots from a posting list at once. */
+/* Posting lists: adding many at once, and removing. */
 #include "candidates/postings.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "harness.h"
 
@@ -36,6 +37,14 @@ static void check_list(struct sp_postings *p, uint32_t key, uint32_t step)
     CU_ASSERT_EQUAL(list.count, count);
 }
 
+static void check_equal(struct sp_postings *a, struct sp_postings *b, uint32_t key)
+{
+    struct sp_posting_list x = sp_postings_get(a, key), y = sp_postings_get(b, key);
+    CU_ASSERT_EQUAL_FATAL(x.count, y.count);
+    for (uint32_t i = 0; i < x.count; i++)
+        CU_ASSERT_EQUAL(x.slots ? x.slots[i] : x.only, y.slots ? y.slots[i] : y.only);
+}
+
 /* Enough keys for every shard. */
 TEST(postings_that_are_added_together_are_those_added_one_by_one)
 {
@@ -50,17 +59,51 @@ TEST(postings_that_are_added_together_are_those_added_one_by_one)
     sp_postings_add_many(together, all + MANY / 2, MANY / 2, scratch);
     sp_postings_trim(together);
     for (uint32_t key = 0; key < DIFFERENT; key++) {
-        struct sp_posting_list a = sp_postings_get(one_by_one, key * 858993u);
-        struct sp_posting_list b = sp_postings_get(together, key * 858993u);
-        CU_ASSERT_EQUAL_FATAL(a.count, b.count);
-        CU_ASSERT(a.count > 1);
-        for (uint32_t i = 0; i < a.count; i++)
-            CU_ASSERT_EQUAL(a.slots ? a.slots[i] : a.only, b.slots ? b.slots[i] : b.only);
+        CU_ASSERT(sp_postings_get(one_by_one, key * 858993u).count > 1);
+        check_equal(one_by_one, together, key * 858993u);
     }
     sp_postings_free(one_by_one);
     sp_postings_free(together);
     sp_free(all);
     sp_free(scratch);
+}
+
+/* Enough keys for chains of cells in every shard. */
+TEST(a_removed_slot_is_gone_and_all_others_are_as_before)
+{
+    enum { MANY = 120000, DIFFERENT = 40000 };
+    struct sp_postings *p = sp_postings_new(), *kept = sp_postings_new();
+    for (uint32_t i = 0; i < MANY; i++) {
+        sp_postings_add(p, sp_mix64(i) % DIFFERENT, i);
+        if (i % 5 < 2)
+            sp_postings_add(kept, sp_mix64(i) % DIFFERENT, i);
+    }
+    for (int round = 0; round < 2; round++) /* the second removes nothing */
+        for (uint32_t i = 0; i < MANY; i++)
+            if (i % 5 >= 2)
+                sp_postings_remove(p, sp_mix64(i) % DIFFERENT, i);
+    for (uint32_t key = 0; key < DIFFERENT; key++)
+        check_equal(p, kept, key);
+    sp_postings_free(p);
+    sp_postings_free(kept);
+}
+
+TEST(memory_does_not_grow_with_turnover)
+{
+    enum { MANY = 400000 };
+    struct sp_postings *p = sp_postings_new();
+    size_t full = 0;
+    for (uint32_t round = 0; round < 6; round++) {
+        for (uint32_t i = 0; i < MANY; i++) /* some keys have ten slots, most have one */
+            sp_postings_add(p, (uint32_t)sp_mix64((uint64_t)round << 40 | (i % 4 ? i : i / 40)), i);
+        if (round == 0)
+            full = sp_postings_bytes(p);
+        for (uint32_t i = 0; i < MANY; i++)
+            sp_postings_remove(p, (uint32_t)sp_mix64((uint64_t)round << 40 | (i % 4 ? i : i / 40)),
+                               i);
+    }
+    CU_ASSERT(sp_postings_bytes(p) < 2 * full);
+    sp_postings_free(p);
 }
 
 TEST(a_filtered_list_has_the_others_in_their_order_and_other_lists_are_as_before)
