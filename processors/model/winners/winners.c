@@ -1,4 +1,5 @@
-/* See winners.h. This file is the whole rule. */
+/* See winners.h. Rank, relation, and the cover chosen from scratch; stages/group updates the same
+ * cover step by step. */
 #include "winners/winners.h"
 
 #include <float.h>
