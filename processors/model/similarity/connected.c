@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/sets.h"
 #include "candidates/candidates.h"
 #include "similarity/classes.h"
 #include "similarity/positional.h"
@@ -56,13 +57,6 @@ static uint32_t size_of(const struct work *w, uint32_t class)
     return sp_class_signature(&w->classes, class)->shingle_count;
 }
 
-static uint32_t root(struct work *w, uint32_t class)
-{
-    while (w->set[class] != class)
-        class = w->set[class] = w->set[w->set[class]];
-    return class;
-}
-
 static bool compare(struct work *w, uint32_t x, uint32_t y)
 {
     w->met_by[y] = x + 1;
@@ -70,8 +64,8 @@ static bool compare(struct work *w, uint32_t x, uint32_t y)
     if (!sp_similar(w->options, sp_class_signature(&w->classes, x),
                     sp_class_signature(&w->classes, y), NULL))
         return false;
-    uint32_t a = root(w, x), b = root(w, y), first = a < b ? a : b, other = a < b ? b : a;
-    w->set[other] = first;
+    uint32_t a = sp_sets_root(w->set, x), b = sp_sets_root(w->set, y);
+    uint32_t first = sp_sets_unite(w->set, a, b), other = first == a ? b : a;
     if (w->common[w->hubs[other]] > w->common[w->hubs[first]])
         w->hubs[first] = w->hubs[other];
     return true;
@@ -81,7 +75,7 @@ static bool compare(struct work *w, uint32_t x, uint32_t y)
  * that is the original, which they may all resemble while few of them resemble one another. */
 static void try_component(struct work *w, uint32_t x, uint32_t y)
 {
-    uint32_t hub = w->hubs[root(w, y)];
+    uint32_t hub = w->hubs[sp_sets_root(w->set, y)];
     if (!compare(w, x, y) && w->sized && hub != x && w->met_by[hub] != x + 1)
         compare(w, x, hub);
 }
@@ -196,7 +190,7 @@ static void try_list(struct work *w, uint32_t class, uint32_t key, uint32_t *tri
         w->stats.read++;
         if (p->key != key || p->page == class || w->met_by[p->page] == class + 1)
             continue;
-        if (root(w, p->page) == root(w, class))
+        if (sp_sets_root(w->set, p->page) == sp_sets_root(w->set, class))
             return;
         try_component(w, class, p->page);
         --*tries;
@@ -219,7 +213,8 @@ static void link_lists(struct work *w)
     for (uint32_t list = 0; list < lists; list++)
         for (uint32_t i = w->ends[list], next = i; i-- > w->directory[list];) {
             struct posting *p = &w->postings[i];
-            if (i + 1 < w->ends[list] && root(w, p->page) != root(w, p[1].page))
+            if (i + 1 < w->ends[list] &&
+                sp_sets_root(w->set, p->page) != sp_sets_root(w->set, p[1].page))
                 next = i + 1;
             p->next = next;
         }
@@ -286,7 +281,8 @@ static uint32_t first_posting(const struct work *w, uint32_t list, uint32_t clas
  * list was linked, so the way is halved each time (as in union-find). */
 static uint32_t next_after(struct work *w, uint32_t list, struct posting *p)
 {
-    if (p->next < w->ends[list] && root(w, w->postings[p->next].page) == root(w, p->page))
+    if (p->next < w->ends[list] &&
+        sp_sets_root(w->set, w->postings[p->next].page) == sp_sets_root(w->set, p->page))
         p->next = w->postings[p->next].next;
     return p->next;
 }
@@ -300,7 +296,7 @@ static void look_up(struct work *w, uint32_t x)
         uint32_t i = lo < end ? first_posting(w, list, lo) : w->ends[list];
         while (i < w->ends[list] && w->postings[i].page < end) {
             struct posting *p = &w->postings[i];
-            bool together = root(w, p->page) == root(w, x);
+            bool together = sp_sets_root(w->set, p->page) == sp_sets_root(w->set, x);
             w->stats.read++;
             i = together ? next_after(w, list, p) : i + 1;
             if (!together && p->key == key && w->met_by[p->page] != x + 1 &&
@@ -323,8 +319,8 @@ static enum sp_err connect_classes(struct work *w, struct sp_signature *const *s
     w->set = sp_alloc((count + 1ull) * sizeof *w->set);
     w->met_by = sp_calloc(count + 1ull, sizeof *w->met_by);
     w->hubs = sp_alloc((count + 1ull) * sizeof *w->hubs);
-    for (uint32_t c = 0; c < count; c++)
-        w->set[c] = w->hubs[c] = c;
+    sp_sets_init(w->set, count);
+    sp_sets_init(w->hubs, count);
     make_directory(w);
     for (uint32_t c = 0; c < count; c++)
         enter(w, c);
@@ -340,7 +336,7 @@ static void tell_pages(struct work *w, uint32_t *ret_first)
     uint32_t *first = sp_alloc((classes->count + 1) * sizeof *first);
     memset(first, 0xff, classes->count * sizeof *first);
     for (uint32_t c = 0; c < classes->count; c++) {
-        uint32_t *of = &first[root(w, c)];
+        uint32_t *of = &first[sp_sets_root(w->set, c)];
         size_t number = classes->sorted[classes->firsts[c]].number;
         *of = number < *of ? (uint32_t)number : *of;
     }
@@ -349,8 +345,9 @@ static void tell_pages(struct work *w, uint32_t *ret_first)
         size_t start = classes->firsts[c], end = sp_class_end(classes, start);
         bool similar = sp_similar(w->options, s, s, NULL);
         for (size_t i = start; i < end; i++)
-            ret_first[classes->sorted[i].number] =
-                similar || i == start ? first[root(w, c)] : (uint32_t)classes->sorted[i].number;
+            ret_first[classes->sorted[i].number] = similar || i == start
+                                                       ? first[sp_sets_root(w->set, c)]
+                                                       : (uint32_t)classes->sorted[i].number;
     }
     sp_free(first);
 }

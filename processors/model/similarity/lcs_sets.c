@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/order.h"
+#include "base/sets.h"
 
 enum { MINIMA_MAX = 8, BUCKETS_MAX = 64, RUN = 3, GAP = 2 };
 
@@ -82,22 +83,13 @@ static int by_rarity(const void *a, const void *b)
     return by_print(a, b);
 }
 
-static uint32_t root_of(uint32_t *set, uint32_t page)
-{
-    while (set[page] != page)
-        page = set[page] = set[set[page]];
-    return page;
-}
-
 /* The root is the smallest page. */
 static void join(uint32_t *set, uint32_t *sizes, uint32_t most, uint32_t a, uint32_t b)
 {
-    uint32_t x = root_of(set, a), y = root_of(set, b);
+    uint32_t x = sp_sets_root(set, a), y = sp_sets_root(set, b);
     if (x == y || sizes[x] + sizes[y] > most)
         return;
-    uint32_t root = x < y ? x : y, other = x < y ? y : x;
-    set[other] = root;
-    sizes[root] += sizes[other];
+    sizes[sp_sets_unite(set, x, y)] = sizes[x] + sizes[y];
 }
 
 void sp_lcs_perhaps(const struct sp_lcs_sets *o, struct sp_signature *const *signatures,
@@ -106,9 +98,9 @@ void sp_lcs_perhaps(const struct sp_lcs_sets *o, struct sp_signature *const *sig
     struct print *prints = sp_alloc(((size_t)count * o->buckets + 1) * sizeof *prints);
     uint32_t *sizes = sp_alloc(((size_t)count + 1) * sizeof *sizes);
     size_t n = 0;
+    sp_sets_init(ret_set, count);
     for (uint32_t i = 0; i < count; i++) {
         n += put_prints(o, signatures[i], i, prints + n);
-        ret_set[i] = i;
         sizes[i] = 1;
     }
     qsort(prints, n, sizeof *prints, by_print);
@@ -123,7 +115,7 @@ void sp_lcs_perhaps(const struct sp_lcs_sets *o, struct sp_signature *const *sig
         if (prints[i].print == prints[i - 1].print)
             join(ret_set, sizes, o->most, prints[i - 1].page, prints[i].page);
     for (uint32_t i = 0; i < count; i++)
-        ret_set[i] = root_of(ret_set, i);
+        ret_set[i] = sp_sets_root(ret_set, i);
     sp_free(prints);
     sp_free(sizes);
 }

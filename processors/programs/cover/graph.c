@@ -2,6 +2,7 @@
 #include "cover/graph.h"
 
 #include "base/mem.h"
+#include "base/sets.h"
 
 enum { WAITING = 4096 }; /* arcs that a thread collects before it takes the lock */
 
@@ -9,8 +10,7 @@ void sp_graph_open(struct sp_graph *g, size_t documents, const char *temp)
 {
     *g = (struct sp_graph){.count = documents};
     g->parent = sp_alloc((documents + 1) * sizeof *g->parent);
-    for (size_t i = 0; i < documents; i++)
-        g->parent[i] = (uint32_t)i;
+    sp_sets_init(g->parent, documents);
     sp_spool_open(&g->arcs, temp);
     pthread_mutex_init(&g->mutex, NULL);
 }
@@ -26,21 +26,14 @@ void sp_graph_close(struct sp_graph *g)
 
 uint32_t sp_graph_component(struct sp_graph *g, uint32_t document)
 {
-    uint32_t *parent = g->parent;
-    while (parent[document] != document)
-        document = parent[document] = parent[parent[document]];
-    return document;
+    return sp_sets_root(g->parent, document);
 }
 
 static void flush(struct sp_graph *g, struct sp_arcs *waiting)
 {
     pthread_mutex_lock(&g->mutex);
-    for (size_t i = 0; i < waiting->count; i++) {
-        uint32_t x = sp_graph_component(g, waiting->items[i].from);
-        uint32_t y = sp_graph_component(g, waiting->items[i].to);
-        if (x != y)
-            g->parent[x > y ? x : y] = x < y ? x : y;
-    }
+    for (size_t i = 0; i < waiting->count; i++)
+        sp_sets_unite(g->parent, waiting->items[i].from, waiting->items[i].to);
     sp_spool_put(&g->arcs, waiting->items, waiting->count * sizeof *waiting->items);
     g->arc_count += waiting->count;
     pthread_mutex_unlock(&g->mutex);

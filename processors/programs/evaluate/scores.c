@@ -5,27 +5,19 @@
 
 #include "base/mem.h"
 #include "base/order.h"
-
-static uint32_t root(uint32_t *set, uint32_t x)
-{
-    while (set[x] != x)
-        x = set[x] = set[set[x]];
-    return x;
-}
+#include "base/sets.h"
 
 void sp_scores_components(const struct sp_found *pairs, size_t count, double threshold,
                           size_t page_count, uint32_t *ret_set)
 {
-    for (size_t i = 0; i < page_count; i++)
-        ret_set[i] = (uint32_t)i;
+    sp_sets_init(ret_set, page_count);
     for (size_t i = 0; i < count; i++) {
         if (pairs[i].measure < threshold)
             continue;
-        uint32_t a = root(ret_set, pairs[i].a), b = root(ret_set, pairs[i].b);
-        ret_set[a > b ? a : b] = a > b ? b : a;
+        sp_sets_unite(ret_set, pairs[i].a, pairs[i].b);
     }
     for (size_t i = 0; i < page_count; i++)
-        ret_set[i] = root(ret_set, (uint32_t)i);
+        ret_set[i] = sp_sets_root(ret_set, (uint32_t)i);
 }
 
 static double pairs_of(double n)

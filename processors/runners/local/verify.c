@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sets.h"
 #include "base/url.h"
 #include "local/contained.h"
 #include "local/covered.h"
@@ -93,18 +94,10 @@ static void note_signature(void *arg, struct sp_signature *s)
     x->contents[x->content_count++] = sp_signature_ref(s);
 }
 
-static uint32_t find(struct verify *x, uint32_t n)
-{
-    while (x->set[n] != n) {
-        x->set[n] = x->set[x->set[n]];
-        n = x->set[n];
-    }
-    return n;
-}
-
+/* The root of b becomes the root of both. */
 static void join_nodes(struct verify *x, uint32_t a, uint32_t b)
 {
-    x->set[find(x, a)] = find(x, b);
+    x->set[sp_sets_root(x->set, a)] = sp_sets_root(x->set, b);
 }
 
 static void differ(struct verify *x, const struct node *n, const char *what)
@@ -130,8 +123,7 @@ static enum sp_err find_components(struct verify *x)
     x->set = sp_alloc((x->node_count + 1) * sizeof *x->set);
     x->content_nodes = sp_alloc((x->content_count + 1) * sizeof *x->content_nodes);
     memset(x->content_nodes, 0xff, x->content_count * sizeof *x->content_nodes);
-    for (size_t i = 0; i < x->node_count; i++)
-        x->set[i] = (uint32_t)i;
+    sp_sets_init(x->set, x->node_count);
     for (uint32_t i = 0; i < x->node_count; i++) {
         struct node *n = x->nodes[i];
         if (n->v.kind == SP_PAGE_REDIRECT) {
@@ -188,7 +180,7 @@ static struct verify *sorting; /* qsort has no argument; verify runs in one thre
 static int by_component_and_rank(const void *a, const void *b)
 {
     const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
-    uint32_t cx = find(sorting, x->number), cy = find(sorting, y->number);
+    uint32_t cx = sp_sets_root(sorting->set, x->number), cy = sp_sets_root(sorting->set, y->number);
     if (cx != cy)
         return cx < cy ? -1 : 1;
     if (x == y)
@@ -325,8 +317,8 @@ static enum sp_err compare_all(struct verify *x)
     qsort(order, x->node_count, sizeof *order, by_component_and_rank);
     x->finder = sp_finder_new(x->similarity, x->contents, x->content_count);
     for (size_t from = 0, to; from < x->node_count && err == SP_OK; from = to) {
-        uint32_t component = find(x, order[from]->number);
-        for (to = from; to < x->node_count && find(x, order[to]->number) == component;)
+        uint32_t component = sp_sets_root(x->set, order[from]->number);
+        for (to = from; to < x->node_count && sp_sets_root(x->set, order[to]->number) == component;)
             to++;
         err = find_winners(x, order + from, to - from);
         check_group(x, order + from, to - from, &groups);

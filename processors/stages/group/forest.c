@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/sets.h"
 #include "candidates/candidates.h"
 #include "group/members.h"
 
@@ -25,15 +26,6 @@ struct pieces {
     uint32_t count;
     uint32_t left; /* sets */
 };
-
-static uint32_t find(const struct pieces *p, uint32_t piece)
-{
-    while (p->set[piece] != piece) {
-        p->set[piece] = p->set[p->set[piece]];
-        piece = p->set[piece];
-    }
-    return piece;
-}
 
 static bool edge_holds(struct sp_group_stage *st, struct sp_group *g, struct sp_member *a,
                        struct sp_member *b)
@@ -95,7 +87,7 @@ static uint32_t mark_trees(struct sp_group *g)
 
 static void try_join(struct pieces *p, struct sp_member *a, struct sp_member *b)
 {
-    uint32_t x = find(p, a->mark), y = find(p, b->mark);
+    uint32_t x = sp_sets_root(p->set, a->mark), y = sp_sets_root(p->set, b->mark);
     if (x == y || !edge_holds(p->st, p->g, a, b))
         return;
     sp_group_forest_link(p->st, p->g, a, b);
@@ -108,10 +100,10 @@ static uint32_t largest_set(const struct pieces *p, uint32_t *ret_outside)
 {
     uint32_t *sizes = sp_calloc(p->count, sizeof *sizes);
     for (uint32_t i = 0; i < p->g->count; i++)
-        sizes[find(p, p->g->members[i]->mark)]++;
+        sizes[sp_sets_root(p->set, p->g->members[i]->mark)]++;
     uint32_t best = NO_MARK;
     for (uint32_t i = 0; i < p->g->count; i++) {
-        uint32_t set = find(p, p->g->members[i]->mark);
+        uint32_t set = sp_sets_root(p->set, p->g->members[i]->mark);
         if (best == NO_MARK || sizes[set] > sizes[best])
             best = set;
     }
@@ -137,7 +129,8 @@ static void join_pivots(struct pieces *p)
     uint32_t outside, big = largest_set(p, &outside), pivots = 0;
     for (uint32_t i = 0; i < p->g->count && pivots < 2; i++) {
         struct sp_member *pivot = p->g->members[i];
-        if (pivot->kind != SP_PAGE_CONTENT || find(p, pivot->mark) != find(p, big))
+        if (pivot->kind != SP_PAGE_CONTENT ||
+            sp_sets_root(p->set, pivot->mark) != sp_sets_root(p->set, big))
             continue;
         pivots++;
         for (uint32_t k = 0; k < p->g->count && p->left > 1; k++)
@@ -168,7 +161,7 @@ static void join_by_index(struct pieces *p, uint32_t big)
     for (uint32_t i = 0; i < p->g->count && p->left > 1 && !p->st->err; i++) {
         struct sp_member *m = p->g->members[i];
         struct sp_signature *s = sp_member_signature(p->st, p->g, m);
-        if (!s || find(p, m->mark) == find(p, big))
+        if (!s || sp_sets_root(p->set, m->mark) == sp_sets_root(p->set, big))
             continue;
         uint32_t scratch[SP_SKETCH_MAX], key_count;
         const uint32_t *slots, *keys = sp_candidate_keys(&rule, s, scratch, &key_count);
@@ -183,7 +176,8 @@ static void join_by_pairs(struct pieces *p, uint32_t big)
 {
     for (uint32_t i = 0; i < p->g->count && p->left > 1; i++) {
         struct sp_member *m = p->g->members[i];
-        if (m->kind != SP_PAGE_CONTENT || find(p, m->mark) == find(p, big))
+        if (m->kind != SP_PAGE_CONTENT ||
+            sp_sets_root(p->set, m->mark) == sp_sets_root(p->set, big))
             continue;
         for (uint32_t k = 0; k < p->g->count && p->left > 1; k++)
             try_join(p, m, p->g->members[k]);
@@ -199,7 +193,7 @@ static void number_pieces(struct pieces *p)
     uint32_t *number = sp_alloc(p->count * sizeof *number);
     uint32_t sets = 0;
     for (uint32_t i = 0; i < g->count; i++) {
-        uint32_t set = find(p, g->members[i]->mark);
+        uint32_t set = sp_sets_root(p->set, g->members[i]->mark);
         if (sizes[set]++ == 0)
             order[sets++] = set;
     }
@@ -213,7 +207,7 @@ static void number_pieces(struct pieces *p)
     for (uint32_t i = 0; i < sets; i++)
         number[order[i]] = i;
     for (uint32_t i = 0; i < g->count; i++)
-        g->members[i]->mark = number[find(p, g->members[i]->mark)];
+        g->members[i]->mark = number[sp_sets_root(p->set, g->members[i]->mark)];
     sp_free(sizes);
     sp_free(order);
     sp_free(number);
@@ -227,8 +221,7 @@ uint32_t sp_group_forest_mend(struct sp_group_stage *st, struct sp_group *g)
     st->stats.repairs++;
     p.left = p.count;
     p.set = sp_alloc(p.count * sizeof *p.set);
-    for (uint32_t i = 0; i < p.count; i++)
-        p.set[i] = i;
+    sp_sets_init(p.set, p.count);
     join_redirects(&p);
     if (p.left > 1)
         join_pivots(&p);

@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sets.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
@@ -165,19 +166,11 @@ static void write_pair(struct writer *w, size_t i, size_t j, double similarity)
         sp_progress_count(w->progress, "comparing", w->pairs, "pairs found");
 }
 
-static uint32_t set_of(uint32_t *set, uint32_t page)
-{
-    while (set[page] != page)
-        page = set[page] = set[set[page]];
-    return page;
-}
-
 /* Joins two components; the first page of a component is its root. */
 static void note_pair(void *arg, size_t i, size_t j, double similarity)
 {
     struct writer *w = arg;
-    uint32_t a = set_of(w->set, (uint32_t)i), b = set_of(w->set, (uint32_t)j);
-    w->set[a < b ? b : a] = a < b ? a : b;
+    sp_sets_unite(w->set, (uint32_t)i, (uint32_t)j);
     write_pair(w, i, j, similarity);
 }
 
@@ -208,9 +201,9 @@ static int64_t write_sets(struct writer *w, const char *name)
     int64_t sets = 0;
     FILE *out = fopen(name, "w");
     for (uint32_t i = 0; i < count; i++)
-        sizes[set_of(w->set, i)]++;
+        sizes[sp_sets_root(w->set, i)]++;
     for (uint32_t i = 0; i < count && out; i++) {
-        uint32_t set = set_of(w->set, i);
+        uint32_t set = sp_sets_root(w->set, i);
         if (sizes[set] < 2)
             continue;
         sets += set == i;
@@ -235,8 +228,7 @@ static enum sp_err find_pairs(struct writer *w, const struct sp_similarity_optio
     if (c->count >= UINT32_MAX)
         return SP_TOO_LARGE;
     w->set = sp_alloc((c->count + 1) * sizeof *w->set);
-    for (size_t i = 0; i < c->count; i++)
-        w->set[i] = (uint32_t)i;
+    sp_sets_init(w->set, c->count);
     if (a->config.lcs_sets == SP_CONFIG_LCS_COMPONENTS && a->no_pairs)
         return sp_connected(similarity, c->signatures, c->count, w->set, NULL);
     if (a->config.lcs_sets == SP_CONFIG_LCS_COMPONENTS)

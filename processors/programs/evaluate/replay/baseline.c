@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sets.h"
 #include "local/covered.h"
 #include "similarity/connected.h"
 
@@ -18,13 +19,10 @@ struct work {
     uint32_t count;
 };
 
-static uint32_t find(uint32_t *set, uint32_t n)
+/* The root of y becomes the root of both. */
+static void unite(struct work *w, uint32_t x, uint32_t y)
 {
-    while (set[n] != n) {
-        set[n] = set[set[n]];
-        n = set[n];
-    }
-    return n;
+    w->set[sp_sets_root(w->set, x)] = sp_sets_root(w->set, y);
 }
 
 /* Pages of equal content are near duplicates of one another, unless it has no words. */
@@ -33,8 +31,8 @@ static void note_alive(struct work *w)
     const struct sp_crawl *t = w->crawl;
     uint32_t *owner = sp_alloc((t->content_count + 1) * sizeof *owner);
     memset(owner, 0xff, t->content_count * sizeof *owner);
+    sp_sets_init(w->set, t->page_count);
     for (uint32_t p = 0; p < t->page_count; p++) {
-        w->set[p] = p;
         w->b->content[p] = SP_NO_NUMBER;
         uint32_t f = w->b->fetch[p];
         if (f == SP_NO_NUMBER || t->fetches[f].kind != SP_PAGE_CONTENT)
@@ -46,7 +44,7 @@ static void note_alive(struct work *w)
             w->first_page[w->count] = p;
             w->signatures[w->count++] = t->contents[content];
         } else if (t->contents[content]->shingle_total) {
-            w->set[find(w->set, p)] = find(w->set, owner[content]);
+            unite(w, p, owner[content]);
         }
     }
     w->b->contents = w->count;
@@ -60,7 +58,7 @@ static enum sp_err connect(struct work *w, const struct sp_similarity_options *o
     enum sp_err err = sp_connected(o, w->signatures, w->count, first, &stats);
     w->b->compared = stats.compared;
     for (uint32_t i = 0; err == SP_OK && i < w->count; i++)
-        w->set[find(w->set, w->first_page[i])] = find(w->set, w->first_page[first[i]]);
+        unite(w, w->first_page[i], w->first_page[first[i]]);
     sp_free(first);
     return err;
 }
@@ -158,7 +156,7 @@ enum sp_err sp_baseline_make(const struct sp_crawl *crawl, size_t fetch_count,
     note_alive(&w);
     enum sp_err err = connect(&w, similarity);
     for (uint32_t p = 0; p < pages; p++)
-        b.component[p] = b.content[p] == SP_NO_NUMBER ? SP_NO_NUMBER : find(w.set, p);
+        b.component[p] = b.content[p] == SP_NO_NUMBER ? SP_NO_NUMBER : sp_sets_root(w.set, p);
     b.cpu_seconds = sp_clock_thread_seconds() - start;
     if (err == SP_OK)
         err = cover_all(&w, similarity);

@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "base/sets.h"
 #include "codec/lines.h"
 #include "serve/handler.h"
 #include "serve/members.h"
@@ -17,23 +18,10 @@ struct trial {
     struct sp_members members;
     double threshold;
     const struct sp_relation *relation; /* or NULL */
-    size_t *set;                        /* union-find over the members' places */
+    uint32_t *set;                      /* union-find over the members' places */
     uint32_t *winner;                   /* place of the winner; its own if it is a winner */
     float *similarity;
 };
-
-static size_t find(struct trial *x, size_t i)
-{
-    while (x->set[i] != i)
-        i = x->set[i] = x->set[x->set[i]];
-    return i;
-}
-
-static void unite(struct trial *x, size_t a, size_t b)
-{
-    size_t i = find(x, a), k = find(x, b);
-    x->set[i > k ? i : k] = i > k ? k : i;
-}
 
 static bool similar(const struct trial *x, size_t i, size_t k, float *ret_similarity)
 {
@@ -78,20 +66,19 @@ static void regroup(struct trial *x)
     struct sp_members *m = &x->members;
     float ignored;
     qsort(m->list, m->count, sizeof *m->list, by_rank);
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         sp_members_signature(x->t->reader, m, &m->list[i]);
-        x->set[i] = i;
-    }
-    for (size_t i = 0; i < m->count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (find(x, i) != find(x, k) && similar(x, i, k, &ignored))
-                unite(x, i, k);
+    sp_sets_init(x->set, m->count);
+    for (uint32_t i = 0; i < m->count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (sp_sets_root(x->set, i) != sp_sets_root(x->set, k) && similar(x, i, k, &ignored))
+                sp_sets_unite(x->set, i, k);
     sp_winners_choose((uint32_t)m->count, covers, x, x->winner, x->similarity);
-    for (size_t i = 0; i < m->count; i++)
-        for (size_t k = 0; k < m->count; k++)
+    for (uint32_t i = 0; i < m->count; i++)
+        for (uint32_t k = 0; k < m->count; k++)
             if (m->list[i].view.kind == SP_PAGE_REDIRECT &&
                 sp_id_eq(m->list[i].view.target, m->list[k].view.page)) {
-                unite(x, i, k);
+                sp_sets_unite(x->set, i, k);
                 x->winner[i] = x->winner[k];
             }
 }
@@ -129,12 +116,12 @@ static void put_trial(struct trial *x, double was)
     sp_buf_put_str(out, ",\"was\":");
     sp_json_put_double(out, was);
     sp_buf_put_str(out, ",\"groups\":[");
-    for (size_t set = 0, groups = 0; set < x->members.count; set++) {
-        if (find(x, set) != set)
+    for (uint32_t set = 0, groups = 0; set < x->members.count; set++) {
+        if (sp_sets_root(x->set, set) != set)
             continue;
         sp_buf_put_str(out, groups++ ? ",[" : "[");
-        for (size_t i = set, put = 0; i < x->members.count; i++)
-            if (find(x, i) == set) {
+        for (uint32_t i = set, put = 0; i < x->members.count; i++)
+            if (sp_sets_root(x->set, i) == set) {
                 if (put++)
                     sp_buf_put_u8(out, ',');
                 put_trial_member(x, i);
