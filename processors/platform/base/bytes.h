@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -116,6 +117,12 @@ static inline void sp_buf_put_u64(struct sp_buf *b, uint64_t x)
     sp_buf_put(b, &x, 8);
 }
 
+/* `hi` and `lo`, in this order. */
+static inline void sp_buf_put_id(struct sp_buf *b, struct sp_id id)
+{
+    sp_buf_put(b, &id, sizeof id);
+}
+
 /* Big-endian numbers, as in the keys of rows, which are in the order of their bytes. */
 static inline void sp_put_big_endian(char *at, uint64_t x, size_t bytes)
 {
@@ -210,6 +217,15 @@ static inline uint64_t sp_read_u64(struct sp_reader *r)
     if (v.len)
         memcpy(&x, v.data, 8);
     return x;
+}
+
+static inline struct sp_id sp_read_id(struct sp_reader *r)
+{
+    struct sp_id id = {0, 0};
+    struct sp_view v = sp_read_bytes(r, sizeof id);
+    if (v.len)
+        memcpy(&id, v.data, sizeof id);
+    return id;
 }
 
 static inline uint64_t sp_read_big_endian(struct sp_reader *r, size_t bytes)

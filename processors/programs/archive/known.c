@@ -5,6 +5,7 @@
 #include "archive/known.h"
 
 #include "archive/archive.h"
+#include "base/bytes.h"
 #include "base/map.h"
 #include "candidates/candidates.h"
 
@@ -102,12 +103,6 @@ static uint32_t add(struct sp_known *k, const struct sp_known_record *record, co
     return number;
 }
 
-static void put_id(struct sp_buf *out, struct sp_id id)
-{
-    sp_buf_put_u64(out, id.hi);
-    sp_buf_put_u64(out, id.lo);
-}
-
 uint32_t sp_known_add(struct sp_known *k, const struct sp_known_record *record,
                       const struct sp_signature *signature, struct sp_buf *log)
 {
@@ -116,8 +111,8 @@ uint32_t sp_known_add(struct sp_known *k, const struct sp_known_record *record,
     if (signature && signature->shingle_total > 0)
         keys = sp_candidate_keys(&k->rule, signature, scratch, &count);
     sp_buf_put_u8(log, RECORD);
-    put_id(log, record->payload);
-    put_id(log, record->url);
+    sp_buf_put_id(log, record->payload);
+    sp_buf_put_id(log, record->url);
     sp_buf_put_u32(log, record->place.segment);
     sp_buf_put_u64(log, record->place.offset);
     sp_buf_put_u32(log, record->parent);
@@ -130,25 +125,17 @@ uint32_t sp_known_add(struct sp_known *k, const struct sp_known_record *record,
 void sp_known_seen(struct sp_known *k, struct sp_id url, uint32_t record, struct sp_buf *log)
 {
     sp_buf_put_u8(log, SEEN);
-    put_id(log, url);
+    sp_buf_put_id(log, url);
     sp_buf_put_u32(log, record);
     see(k, url, record);
-}
-
-static struct sp_id read_id(struct sp_reader *r)
-{
-    struct sp_id id;
-    id.hi = sp_read_u64(r);
-    id.lo = sp_read_u64(r);
-    return id;
 }
 
 static bool load_record(struct sp_known *k, struct sp_reader *r)
 {
     struct sp_known_record record;
     uint32_t keys[SP_SKETCH_MAX];
-    record.payload = read_id(r);
-    record.url = read_id(r);
+    record.payload = sp_read_id(r);
+    record.url = sp_read_id(r);
     record.place.segment = sp_read_u32(r);
     record.place.offset = sp_read_u64(r);
     record.parent = sp_read_u32(r);
@@ -174,7 +161,7 @@ enum sp_err sp_known_load(struct sp_known *k, struct sp_view log)
                 return SP_CORRUPT;
             continue;
         }
-        struct sp_id url = read_id(&r);
+        struct sp_id url = sp_read_id(&r);
         uint32_t record = sp_read_u32(&r);
         if (kind != SEEN || r.failed || record >= k->count)
             return SP_CORRUPT;

@@ -46,21 +46,14 @@ uint32_t sp_cell_actor_store(struct sp_compare_stage *c, struct sp_cell_actor *c
     return slot;
 }
 
-static void read_id(struct sp_reader *r, struct sp_id *ret_id)
-{
-    struct sp_view bytes = sp_read_bytes(r, sizeof *ret_id);
-    if (bytes.len)
-        memcpy(ret_id, bytes.data, bytes.len);
-}
-
 enum sp_err sp_cell_actor_decode_row(struct sp_view value, uint32_t owners, struct sp_row *row)
 {
     struct sp_reader r = sp_reader(value);
-    read_id(&r, &row->first.page);
+    row->first.page = sp_read_id(&r);
     row->first.content_version = (int64_t)sp_read_u64(&r);
     if (owners > 1) {
-        read_id(&r, &row->second);
-        read_id(&r, &row->last);
+        row->second = sp_read_id(&r);
+        row->last = sp_read_id(&r);
     }
     bool more = !sp_id_is_zero(row->second) && !sp_id_is_zero(row->last);
     return r.failed || sp_reader_left(&r) || more != (owners > 1) ? SP_CORRUPT : SP_OK;

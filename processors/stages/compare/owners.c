@@ -43,21 +43,17 @@ static void encode(const struct sp_other *other, struct sp_buf *out)
 {
     sp_buf_reset(out);
     sp_buf_put_u64(out, (uint64_t)other->owner.content_version);
-    sp_buf_put(out, &other->before, sizeof other->before);
-    sp_buf_put(out, &other->after, sizeof other->after);
+    sp_buf_put_id(out, other->before);
+    sp_buf_put_id(out, other->after);
 }
 
 static enum sp_err decode(struct sp_view value, struct sp_other *other)
 {
     struct sp_reader r = sp_reader(value);
     other->owner.content_version = (int64_t)sp_read_u64(&r);
-    struct sp_view before = sp_read_bytes(&r, sizeof other->before);
-    struct sp_view after = sp_read_bytes(&r, sizeof other->after);
-    if (r.failed || sp_reader_left(&r))
-        return SP_CORRUPT;
-    memcpy(&other->before, before.data, before.len);
-    memcpy(&other->after, after.data, after.len);
-    return SP_OK;
+    other->before = sp_read_id(&r);
+    other->after = sp_read_id(&r);
+    return r.failed || sp_reader_left(&r) ? SP_CORRUPT : SP_OK;
 }
 
 enum sp_err sp_owners_check(struct sp_view value)

@@ -47,28 +47,19 @@ static struct sp_view row_key(char key[KEY_BYTES], struct sp_id page)
     return sp_view(key, KEY_BYTES);
 }
 
-static struct sp_id read_id(struct sp_reader *r)
-{
-    struct sp_id id = {0, 0};
-    struct sp_view v = sp_read_bytes(r, sizeof id);
-    if (v.len)
-        memcpy(&id, v.data, sizeof id);
-    return id;
-}
-
 static bool decode(struct sp_view row, struct fetches *p)
 {
     struct sp_reader r = sp_reader(row);
     bool good = sp_read_u8(&r) == FORMAT;
     p->told = sp_read_u8(&r) & TOLD;
-    p->named = read_id(&r);
+    p->named = sp_read_id(&r);
     size_t left = sp_reader_left(&r);
     if (!good || r.failed || left % sizeof *p->waiting)
         return false;
     p->count = left / sizeof *p->waiting;
     sp_grow(&p->waiting, &p->cap, p->count);
     for (size_t i = 0; i < p->count; i++)
-        p->waiting[i] = read_id(&r);
+        p->waiting[i] = sp_read_id(&r);
     return true;
 }
 
@@ -112,7 +103,7 @@ static void write_row(struct sp_contain_feed *f, const struct fetches *p)
     sp_buf_reset(&f->text);
     sp_buf_put_u8(&f->text, FORMAT);
     sp_buf_put_u8(&f->text, p->told ? TOLD : 0);
-    sp_buf_put(&f->text, &p->named, sizeof p->named);
+    sp_buf_put_id(&f->text, p->named);
     sp_buf_put(&f->text, p->waiting, p->count * sizeof *p->waiting);
     sp_store_put(f->store, row_key(key, p->page), sp_buf_view(&f->text));
 }

@@ -20,15 +20,6 @@ static struct sp_view make_key(char room[KEY_BYTES], char kind, struct sp_id id)
     return sp_view(room, KEY_BYTES);
 }
 
-static struct sp_id read_id(struct sp_reader *r)
-{
-    struct sp_id id = {0, 0};
-    struct sp_view v = sp_read_bytes(r, sizeof id);
-    if (v.len)
-        memcpy(&id, v.data, sizeof id);
-    return id;
-}
-
 /* ---- writing ---- */
 
 static void encode_item(const struct sp_contain_item *item, struct sp_buf *out)
@@ -39,12 +30,12 @@ static void encode_item(const struct sp_contain_item *item, struct sp_buf *out)
     sp_buf_put_varint(out, item->order);
     sp_buf_put_varint(out, len);
     sp_buf_put(out, item->url, len);
-    sp_buf_put(out, &item->content, sizeof item->content);
+    sp_buf_put_id(out, item->content);
     sp_buf_put_varint(out, item->share.of);
     if (!item->best)
         return;
     sp_buf_put_varint(out, item->share.hits);
-    sp_buf_put(out, &best, sizeof best);
+    sp_buf_put_id(out, best);
 }
 
 static void encode_host(const struct sp_contain_host *host, struct sp_buf *out)
@@ -142,10 +133,10 @@ static bool read_row(void *arg, struct sp_view key, struct sp_view value)
         memcpy(&row.page, key.data + 1, sizeof row.page);
     row.order = sp_read_varint(&r);
     struct sp_view url = sp_read_bytes(&r, sp_read_varint(&r));
-    row.content = read_id(&r);
+    row.content = sp_read_id(&r);
     uint64_t of = sp_read_varint(&r), hits = of ? sp_read_varint(&r) : 0;
     if (of)
-        row.best = read_id(&r);
+        row.best = sp_read_id(&r);
     if (!good || r.failed || sp_reader_left(&r) || of > UINT32_MAX || hits > of || (of && !hits)) {
         rows->err = SP_CORRUPT;
         return false;

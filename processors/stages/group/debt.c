@@ -245,15 +245,6 @@ bool sp_group_stage_owes(const struct sp_group_stage *st)
 
 enum { LAP = 1, FRESH = 2, RESIZED = 4, APART = 8, NO_ROUND = 16 };
 
-static struct sp_id read_id(struct sp_reader *r)
-{
-    struct sp_id id = {0, 0};
-    struct sp_view bytes = sp_read_bytes(r, sizeof id);
-    if (!r->failed)
-        memcpy(&id, bytes.data, sizeof id);
-    return id;
-}
-
 static bool load_row(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sp_group_stage *st = arg;
@@ -261,9 +252,9 @@ static bool load_row(void *arg, struct sp_view key, struct sp_view value)
     struct sp_reader k = sp_reader(key), v = sp_reader(value);
     sp_read_u8(&k);
     d->group.birth = sp_read_u64(&k);
-    d->group.founder = read_id(&k);
-    d->at = read_id(&v);
-    d->last = read_id(&v);
+    d->group.founder = sp_read_id(&k);
+    d->at = sp_read_id(&v);
+    d->last = sp_read_id(&v);
     uint8_t bits = sp_read_u8(&v);
     d->lap = bits & LAP;
     d->fresh = bits & FRESH;
@@ -292,8 +283,8 @@ static void flush_row(struct sp_group_stage *st, struct sp_debt *d)
     sp_group_key(st, 'T', d->group);
     if (!d->over) {
         sp_buf_reset(&st->value);
-        sp_buf_put(&st->value, &d->at, sizeof d->at);
-        sp_buf_put(&st->value, &d->last, sizeof d->last);
+        sp_buf_put_id(&st->value, d->at);
+        sp_buf_put_id(&st->value, d->last);
         sp_buf_put_u8(&st->value, (uint8_t)((d->lap ? LAP : 0) | (d->fresh ? FRESH : 0) |
                                             (d->resized ? RESIZED : 0) | (d->unpaid ? APART : 0) |
                                             (d->running ? 0 : NO_ROUND)));

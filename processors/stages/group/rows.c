@@ -22,20 +22,6 @@ enum {
 enum { GROUP_PARTED = 128 }; /* beside the level */
 enum { MEMBER_PARENT = 1, MEMBER_WINNER = 2, MEMBER_TARGET = 4 };
 
-static void put_id(struct sp_buf *out, struct sp_id id)
-{
-    sp_buf_put(out, &id, sizeof id);
-}
-
-static struct sp_id read_id(struct sp_reader *r)
-{
-    struct sp_id id = {0, 0};
-    struct sp_view v = sp_read_bytes(r, sizeof id);
-    if (v.len)
-        memcpy(&id, v.data, sizeof id);
-    return id;
-}
-
 static void put_float(struct sp_buf *out, float x)
 {
     sp_buf_put(out, &x, sizeof x);
@@ -108,22 +94,22 @@ void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out)
     sp_buf_put_u8(out, (uint8_t)(p->reason | (unsigned)p->rule << 4));
     put_text(out, p->url);
     put_versions(out, p->version, p->content_version);
-    put_id(out, p->content);
+    sp_buf_put_id(out, p->content);
     put_rank(out, &p->rank);
     sp_buf_put_varint(out, p->group.birth);
-    put_id(out, p->group.founder);
+    sp_buf_put_id(out, p->group.founder);
     sp_buf_put_varint(out, p->epoch);
     put_float(out, p->similarity);
     sp_buf_put_varint(out, p->group_size);
     if (p->target_url) {
-        put_id(out, p->target);
+        sp_buf_put_id(out, p->target);
         put_text(out, p->target_url);
     }
     if (p->winner_url)
         put_text(out, p->winner_url);
     if (p->in_cell) {
         sp_buf_put_varint(out, p->cell);
-        put_id(out, p->cell_content);
+        sp_buf_put_id(out, p->cell_content);
     }
     if (p->contained_in) {
         put_text(out, p->contained_in);
@@ -138,7 +124,7 @@ void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out)
 static void read_page_parts(struct sp_reader *r, uint8_t bits, struct sp_page_actor *p)
 {
     if (bits & HAS_TARGET) {
-        p->target = read_id(r);
+        p->target = sp_read_id(r);
         p->target_url = read_text(r);
     }
     if (bits & HAS_WINNER_URL)
@@ -146,7 +132,7 @@ static void read_page_parts(struct sp_reader *r, uint8_t bits, struct sp_page_ac
     if (bits & IN_CELL) {
         p->in_cell = true;
         p->cell = (uint32_t)sp_read_varint(r);
-        p->cell_content = read_id(r);
+        p->cell_content = sp_read_id(r);
     }
     if (bits & CONTAINED) {
         p->contained_in = read_text(r);
@@ -173,10 +159,10 @@ enum sp_err sp_page_actor_decode(struct sp_view in, struct sp_page_actor *p)
     p->moved = (bits & MOVED) != 0;
     p->url = read_text(&r);
     read_versions(&r, &p->version, &p->content_version);
-    p->content = read_id(&r);
+    p->content = sp_read_id(&r);
     p->rank = read_rank(&r);
     p->group.birth = sp_read_varint(&r);
-    p->group.founder = read_id(&r);
+    p->group.founder = sp_read_id(&r);
     p->epoch = sp_read_varint(&r);
     p->similarity = read_float(&r);
     p->group_size = (uint32_t)sp_read_varint(&r);
@@ -201,16 +187,16 @@ void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
     sp_buf_put_u8(out, (uint8_t)m->said_reason);
     put_text(out, m->url);
     put_versions(out, m->version, m->content_version);
-    put_id(out, m->content);
+    sp_buf_put_id(out, m->content);
     put_rank(out, &m->rank);
     sp_buf_put_varint(out, m->epoch);
     put_float(out, m->said_similarity);
     if (bits & MEMBER_TARGET)
-        put_id(out, m->target);
+        sp_buf_put_id(out, m->target);
     if (bits & MEMBER_PARENT)
-        put_id(out, m->parent->page);
+        sp_buf_put_id(out, m->parent->page);
     if (bits & MEMBER_WINNER)
-        put_id(out, m->said_winner);
+        sp_buf_put_id(out, m->said_winner);
 }
 
 /* Every step ends by telling pages their status, so at a flush what a member was told equals its
@@ -225,17 +211,17 @@ static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct 
     m->said_reason = (enum sp_reason)sp_read_u8(r);
     m->url = read_text(r);
     read_versions(r, &m->version, &m->content_version);
-    m->content = read_id(r);
+    m->content = sp_read_id(r);
     m->rank = read_rank(r);
     m->epoch = sp_read_varint(r);
     m->said_similarity = m->similarity = read_float(r);
     m->said_epoch = m->epoch;
     m->said_version = m->content_version;
     if (bits & MEMBER_TARGET)
-        m->target = read_id(r);
-    *ret_parent = bits & MEMBER_PARENT ? read_id(r) : (struct sp_id){0, 0};
+        m->target = sp_read_id(r);
+    *ret_parent = bits & MEMBER_PARENT ? sp_read_id(r) : (struct sp_id){0, 0};
     if (bits & MEMBER_WINNER)
-        m->said_winner = read_id(r);
+        m->said_winner = sp_read_id(r);
     if (r->failed || m->kind > SP_PAGE_DEAD || m->said_status > SP_STATUS_GONE ||
         m->said_reason > SP_REASON_EXACT)
         return SP_CORRUPT;
@@ -276,7 +262,7 @@ void sp_group_encode(const struct sp_group *g, bool packed, struct sp_buf *out)
     sp_buf_put_varint(out, g->open_count);
     for (uint32_t i = 0; i < g->open_count; i++) {
         sp_buf_put_u64(out, g->opens[i].birth);
-        put_id(out, g->opens[i].founder);
+        sp_buf_put_id(out, g->opens[i].founder);
     }
     if (!packed)
         return;
@@ -284,7 +270,7 @@ void sp_group_encode(const struct sp_group *g, bool packed, struct sp_buf *out)
     memcpy(members, g->members, g->count * sizeof(struct sp_member *));
     sort_by_bytes(members, g->count);
     for (uint32_t i = 0; i < g->count; i++) {
-        put_id(out, members[i]->page);
+        sp_buf_put_id(out, members[i]->page);
         sp_member_encode(members[i], out);
     }
 }
@@ -303,7 +289,7 @@ enum sp_err sp_group_decode(struct sp_reader *r, struct sp_group *g)
     sp_grow(&g->opens, &g->open_cap, (uint32_t)opens);
     for (; g->open_count < opens; g->open_count++) {
         g->opens[g->open_count].birth = sp_read_u64(r);
-        g->opens[g->open_count].founder = read_id(r);
+        g->opens[g->open_count].founder = sp_read_id(r);
     }
     g->unsure = opens > 0;
     return r->failed ? SP_CORRUPT : SP_OK;
@@ -312,6 +298,6 @@ enum sp_err sp_group_decode(struct sp_reader *r, struct sp_group *g)
 enum sp_err sp_member_read_packed(struct sp_reader *r, struct sp_member *m,
                                   struct sp_id *ret_parent)
 {
-    m->page = read_id(r);
+    m->page = sp_read_id(r);
     return member_read(r, m, ret_parent);
 }

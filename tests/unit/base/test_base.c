@@ -46,6 +46,24 @@ TEST(big_endian_numbers_round_trip_and_sort_by_their_bytes)
     sp_buf_done(&b);
 }
 
+TEST(ids_round_trip_and_a_short_one_is_zero)
+{
+    const struct sp_id id = {0x0102030405060708, 0x1112131415161718};
+    struct sp_buf b = {0};
+    sp_buf_put_id(&b, id);
+    CU_ASSERT_EQUAL(b.len, 16);
+    struct sp_reader r = sp_reader(sp_buf_view(&b));
+    CU_ASSERT_EQUAL(sp_read_u64(&r), id.hi);
+    CU_ASSERT_EQUAL(sp_read_u64(&r), id.lo);
+    r = sp_reader(sp_buf_view(&b));
+    CU_ASSERT_TRUE(sp_id_eq(sp_read_id(&r), id));
+    CU_ASSERT(!r.failed && sp_reader_left(&r) == 0);
+    r = sp_reader(sp_view(b.data, 15));
+    CU_ASSERT_TRUE(sp_id_is_zero(sp_read_id(&r)));
+    CU_ASSERT_TRUE(r.failed);
+    sp_buf_done(&b);
+}
+
 TEST(a_short_read_fails_and_stays_failed)
 {
     struct sp_reader r = sp_reader(sp_view("\x01\x02", 2));
