@@ -36,6 +36,19 @@ void sp_map_done(struct sp_map *map)
     *map = (struct sp_map){0};
 }
 
+void sp_map_free_objects_by(struct sp_map *map, void (*free_object)(void *object))
+{
+    for (size_t i = 0; i < map->cap; i++)
+        if (map->cells[i].object)
+            free_object(map->cells[i].object);
+    sp_map_done(map);
+}
+
+void sp_map_free_objects(struct sp_map *map)
+{
+    sp_map_free_objects_by(map, sp_free);
+}
+
 static size_t place_of(const struct sp_map *map, struct sp_id key)
 {
     size_t at = key.lo & (map->cap - 1);

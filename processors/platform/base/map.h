@@ -22,6 +22,10 @@ struct sp_map {
 
 /* Frees the cells, not the objects. */
 void sp_map_done(struct sp_map *map);
+/* Frees the objects by sp_free, and the cells. */
+void sp_map_free_objects(struct sp_map *map);
+/* Frees the objects by `free_object`, and the cells. */
+void sp_map_free_objects_by(struct sp_map *map, void (*free_object)(void *object));
 /* The object with that key, or NULL. */
 void *sp_map_get(const struct sp_map *map, struct sp_id key);
 /* No object with that key may be in the map. The object must stay where it is, with the same key,

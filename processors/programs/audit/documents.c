@@ -21,20 +21,13 @@ struct names {
     struct sp_map sources;
 };
 
-static void map_done(struct sp_map *map)
-{
-    for (size_t i = 0; i < map->cap; i++)
-        sp_free(map->cells[i].object);
-    sp_map_done(map);
-}
-
 void sp_audit_documents_done(struct sp_audit *a)
 {
     struct names *n = a->names;
     if (n) {
-        map_done(&n->ids);
-        map_done(&n->contents);
-        map_done(&n->sources);
+        sp_map_free_objects(&n->ids);
+        sp_map_free_objects(&n->contents);
+        sp_map_free_objects(&n->sources);
     }
     for (uint32_t i = 0; i < a->content_count; i++)
         sp_signature_unref(a->signatures[i]);

@@ -155,9 +155,7 @@ enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault)
     if (err == SP_OK && o->clusters)
         err = read_list(&r, o->clusters, fault);
     copy_to_repeats(a);
-    for (size_t i = 0; i < r.clusters.cap; i++)
-        sp_free(r.clusters.cells[i].object);
-    sp_map_done(&r.clusters);
+    sp_map_free_objects(&r.clusters);
     return err;
 }
 

@@ -120,17 +120,10 @@ void sp_documents_open(struct sp_documents *d, uint32_t fields, const struct sp_
     sp_spool_open(&d->detail_spool, temp);
 }
 
-static void free_objects(struct sp_map *map)
-{
-    for (size_t i = 0; i < map->cap; i++)
-        sp_free(map->cells[i].object);
-    sp_map_done(map);
-}
-
 void sp_documents_done(struct sp_documents *d)
 {
-    free_objects(&d->by_set);
-    free_objects(&d->texts);
+    sp_map_free_objects(&d->by_set);
+    sp_map_free_objects(&d->texts);
     sp_versions_done(&d->versions);
     sp_spool_close(&d->set_spool);
     sp_spool_close(&d->detail_spool);
@@ -283,7 +276,7 @@ enum sp_err sp_documents_finish(struct sp_documents *d, struct sp_fault *fault)
     d->details = sp_spool_map(&d->detail_spool);
     if (!d->sets)
         d->sets = nothing; /* arithmetic on NULL is undefined */
-    free_objects(&d->by_set);
+    sp_map_free_objects(&d->by_set);
     enum sp_err err = sp_spool_check(&d->set_spool, fault);
     return err == SP_OK ? sp_spool_check(&d->detail_spool, fault) : err;
 }

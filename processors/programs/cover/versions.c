@@ -37,9 +37,7 @@ bool sp_versions_first(struct sp_versions *v, size_t number)
 
 void sp_versions_done(struct sp_versions *v)
 {
-    for (size_t i = 0; i < v->by_url.cap; i++)
-        sp_free(v->by_url.cells[i].object);
-    sp_map_done(&v->by_url);
+    sp_map_free_objects(&v->by_url);
     sp_free(v->url_of);
     sp_free(v->counts);
     sp_free(v->seen);

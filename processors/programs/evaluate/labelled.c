@@ -328,9 +328,7 @@ enum sp_err sp_labelled_read(const char *where, struct sp_labelled **ret_set,
         pair_clusters(&r);
     if (err == SP_OK)
         err = finish_pairs(&r);
-    for (size_t i = 0; i < r.by_id.cap; i++)
-        sp_free(r.by_id.cells[i].object);
-    sp_map_done(&r.by_id);
+    sp_map_free_objects(&r.by_id);
     if (err == SP_OK)
         *ret_set = r.set;
     else

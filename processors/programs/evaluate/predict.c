@@ -167,13 +167,6 @@ struct met {
     uint32_t content;
 };
 
-static void free_objects(struct sp_map *map)
-{
-    for (size_t i = 0; i < map->cap; i++)
-        sp_free(map->cells[i].object);
-    sp_map_done(map);
-}
-
 /* Reads lines of URL, tab, key. */
 static enum sp_err read_keys(const char *file, struct sp_map *keys, struct sp_fault *fault)
 {
@@ -230,7 +223,7 @@ static struct outcome replay_keys(struct truth *t, const struct sp_map *keys)
         }
         m->content = f->content;
     }
-    free_objects(&met);
+    sp_map_free_objects(&met);
     sp_buf_done(&url_text);
     sp_free(skipped);
     return outcome;
@@ -284,7 +277,7 @@ static enum sp_err put_keys(struct sp_evaluation *e, struct sp_table *table, con
             struct outcome o = replay_keys(t, &keys);
             put_outcome(table, trace, slash ? slash + 1 : e->options->keys[i], t, &o);
         }
-        free_objects(&keys);
+        sp_map_free_objects(&keys);
         if (err != SP_OK)
             return err;
     }

@@ -55,8 +55,16 @@ struct sp_predictor *sp_predictor_new(void)
     return sp_calloc(1, sizeof(struct sp_predictor));
 }
 
-static void free_rule(struct learned *l)
+static void free_page(void *object)
 {
+    struct page *page = object;
+    sp_free(page->url);
+    sp_free(page);
+}
+
+static void free_rule(void *object)
+{
+    struct learned *l = object;
     sp_free(l->rule.host);
     sp_free(l->rule.name);
     sp_free(l->rule.from);
@@ -70,20 +78,9 @@ void sp_predictor_free(struct sp_predictor *p)
 {
     if (!p)
         return;
-    for (size_t i = 0; i < p->pages.cap; i++) {
-        struct page *page = p->pages.cells[i].object;
-        if (page)
-            sp_free(page->url);
-        sp_free(page);
-    }
-    for (size_t i = 0; i < p->slots.cap; i++)
-        sp_free(p->slots.cells[i].object);
-    for (size_t i = 0; i < p->rules.cap; i++)
-        if (p->rules.cells[i].object)
-            free_rule(p->rules.cells[i].object);
-    sp_map_done(&p->pages);
-    sp_map_done(&p->slots);
-    sp_map_done(&p->rules);
+    sp_map_free_objects_by(&p->pages, free_page);
+    sp_map_free_objects(&p->slots);
+    sp_map_free_objects_by(&p->rules, free_rule);
     sp_free(p);
 }
 

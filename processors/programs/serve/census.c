@@ -96,9 +96,7 @@ void sp_census_free(struct sp_census *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < c->groups.cap; i++)
-        sp_free(c->groups.cells[i].object);
-    sp_map_done(&c->groups);
+    sp_map_free_objects(&c->groups);
     for (size_t m = 0; m < SP_CELL_VERSIONS; m++)
         sp_free(c->cells[m]);
     sp_free(c->fetches);

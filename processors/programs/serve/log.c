@@ -139,9 +139,7 @@ static void free_all(struct sp_log *l)
             close(l->files[i].fd);
         sp_buf_done(&l->files[i].part);
     }
-    for (size_t i = 0; i < l->pages.cap; i++)
-        sp_free(l->pages.cells[i].object);
-    sp_map_done(&l->pages);
+    sp_map_free_objects(&l->pages);
     sp_parser_free(l->parser);
     sp_buf_done(&l->url);
     sp_free(l->events);

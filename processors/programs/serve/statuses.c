@@ -158,19 +158,16 @@ static void take(struct sp_statuses *s, const struct samepage_status_event *even
     sp_live_put(s->live, sp_view(s->line.data, s->line.len - 1));
 }
 
+static void free_known(void *known)
+{
+    free_texts(known);
+    sp_free(known);
+}
+
 static void free_all(struct sp_statuses *s)
 {
-    for (size_t i = 0; i < s->pages.cap; i++)
-        if (s->pages.cells[i].object) {
-            free_texts(s->pages.cells[i].object);
-            sp_free(s->pages.cells[i].object);
-        }
-    for (size_t i = 0; i < s->rings.cap; i++)
-        sp_free(s->rings.cells[i].object);
-    sp_map_done(&s->pages);
-    sp_map_done(&s->rings);
-    s->pages = (struct sp_map){0};
-    s->rings = (struct sp_map){0};
+    sp_map_free_objects_by(&s->pages, free_known);
+    sp_map_free_objects(&s->rings);
 }
 
 void sp_statuses_clear(struct sp_statuses *s)

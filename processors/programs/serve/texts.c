@@ -188,9 +188,7 @@ static void free_all(struct sp_texts *x)
     for (size_t i = 0; i < x->count; i++)
         if (x->descriptors[i] >= 0)
             close(x->descriptors[i]);
-    for (size_t i = 0; i < x->places.cap; i++)
-        sp_free(x->places.cells[i].object);
-    sp_map_done(&x->places);
+    sp_map_free_objects(&x->places);
     pthread_rwlock_destroy(&x->lock);
     sp_kept_close(x->kept);
     sp_free(x->descriptors);

@@ -14,8 +14,9 @@ enum { STALE_MS = 24 * 3600 * 1000 };
 
 /* ---- in memory ---- */
 
-static void free_row(struct sp_topic_row *row)
+static void free_row(void *object)
 {
+    struct sp_topic_row *row = object;
     if (!row)
         return;
     sp_free(row->key);
@@ -25,11 +26,8 @@ static void free_row(struct sp_topic_row *row)
 
 static void clear(struct sp_topic_table *t)
 {
-    for (size_t i = 0; i < t->rows.cap; i++)
-        free_row(t->rows.cells[i].object);
-    sp_map_done(&t->rows);
+    sp_map_free_objects_by(&t->rows, free_row);
     t->version++;
-    t->rows = (struct sp_map){0};
 }
 
 void sp_topic_table_done(struct sp_topic_table *t)

@@ -52,6 +52,13 @@ static void note_host(void *arg, struct sp_id id, const uint32_t *boilerplate, u
     sp_map_add(&x->hosts, host);
 }
 
+static void free_host(void *object)
+{
+    struct learned *host = object;
+    sp_free(host->boilerplate);
+    sp_free(host);
+}
+
 static void collect(struct check *x)
 {
     size_t all = 0;
@@ -169,13 +176,7 @@ enum sp_err sp_contained_check(struct sp_store *store, const struct sp_contain_o
         collect(&x);
     for (size_t i = 0; i < count && err == SP_OK; i++)
         check_page(&x, i, differ, arg);
-    for (size_t i = 0; i < x.hosts.cap; i++) {
-        struct learned *host = x.hosts.cells[i].object;
-        if (host)
-            sp_free(host->boilerplate);
-        sp_free(host);
-    }
-    sp_map_done(&x.hosts);
+    sp_map_free_objects_by(&x.hosts, free_host);
     sp_free(x.postings);
     sp_free(x.hits);
     sp_free(x.found);

@@ -40,9 +40,7 @@ void sp_position_done(struct sp_position *p)
 {
     for (size_t i = 0; i < p->input_count; i++)
         sp_free(p->inputs[i].name);
-    for (size_t i = 0; i < p->names.cap; i++)
-        sp_free(p->names.cells[i].object);
-    sp_map_done(&p->names);
+    sp_map_free_objects(&p->names);
     sp_free(p->inputs);
     sp_free(p->output);
     sp_free(p->dead_letter);

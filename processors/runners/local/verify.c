@@ -325,9 +325,7 @@ static enum sp_err compare_all(struct verify *x)
         for (size_t i = from; i < to && !x->groups_only; i++)
             check_status(x, order[i], to - from);
     }
-    for (size_t i = 0; i < groups.cap; i++)
-        sp_free(groups.cells[i].object);
-    sp_map_done(&groups);
+    sp_map_free_objects(&groups);
     sp_finder_free(x->finder);
     sp_free(order);
     return err;
@@ -343,9 +341,7 @@ static void verify_done(struct verify *x)
     }
     for (size_t i = 0; i < x->content_count; i++)
         sp_signature_unref(x->contents[i]);
-    for (size_t i = 0; i < x->by_content.cap; i++)
-        sp_free(x->by_content.cells[i].object);
-    sp_map_done(&x->by_content);
+    sp_map_free_objects(&x->by_content);
     sp_map_done(&x->by_page);
     sp_buf_done(&x->url);
     sp_free(x->nodes);

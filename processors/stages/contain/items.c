@@ -293,8 +293,6 @@ void sp_contain_index_done(struct sp_contain_index *x)
 {
     for (unsigned i = 0; i < SP_CONTAIN_TABLES; i++)
         sp_postings_free(x->tables[i]);
-    for (size_t i = 0; i < x->left.cap; i++)
-        sp_free(x->left.cells[i].object);
-    sp_map_done(&x->left);
+    sp_map_free_objects(&x->left);
     *x = (struct sp_contain_index){0};
 }

@@ -95,6 +95,34 @@ TEST(a_map_that_is_done_can_be_used_again)
     }
 }
 
+static int freed;
+
+static void free_numbered(void *object)
+{
+    freed += ((struct object *)object)->number;
+    sp_free(object);
+}
+
+TEST(a_map_frees_its_objects)
+{
+    for (int by = 0; by < 2; by++) {
+        struct sp_map map = {0};
+        sp_map_free_objects(&map);
+        for (int i = 1; i <= 100; i++) {
+            struct object *o = sp_calloc(1, sizeof *o);
+            o->id = (struct sp_id){0, (uint64_t)i};
+            o->number = i;
+            sp_map_add(&map, o);
+        }
+        if (by)
+            sp_map_free_objects_by(&map, free_numbered);
+        else
+            sp_map_free_objects(&map);
+        CU_ASSERT_EQUAL(freed, by ? 5050 : 0);
+        CU_ASSERT(map.count == 0 && map.cap == 0 && !map.cells);
+    }
+}
+
 /* Checks the ring against an array, in both directions, most recently used first. */
 static void check_ring(struct sp_lru *head, const int *order, int count)
 {

@@ -189,9 +189,7 @@ static void replay_done(struct replay *r)
 {
     sp_local_bus_free(r->bus);
     sp_db_close(r->db);
-    for (size_t i = 0; i < r->groups.cap; i++)
-        sp_free(r->groups.cells[i].object);
-    sp_map_done(&r->groups);
+    sp_map_free_objects(&r->groups);
     sp_map_done(&r->urls);
     sp_free(r->url_names);
     sp_free(r->said);
