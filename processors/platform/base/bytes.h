@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -42,6 +43,24 @@ static inline struct sp_view sp_view_str(const char *s)
 static inline bool sp_view_eq(struct sp_view a, struct sp_view b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* Whether the view is that word of ASCII, in letters of any case. */
+static inline bool sp_view_is_word(struct sp_view v, const char *word)
+{
+    return v.len == strlen(word) && strncasecmp(v.data, word, v.len) == 0;
+}
+
+/* Removes from `text` and returns what comes before the first of these characters or NUL; all of it
+ * if there is none. */
+static inline struct sp_view sp_view_cut(struct sp_view *text, const char *at_any_of)
+{
+    size_t n = 0;
+    while (n < text->len && !strchr(at_any_of, text->data[n]))
+        n++;
+    struct sp_view head = sp_view(text->data, n);
+    *text = sp_view(text->data + n, text->len - n);
+    return head;
 }
 
 /* A copy that ends with a NUL. Free it with sp_free. */

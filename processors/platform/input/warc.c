@@ -13,15 +13,11 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "input/header.h"
 #include "input/parser.h"
 #include "input/records.h"
 #include "input/response.h"
-
-static bool is_word(struct sp_view text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.data, word, text.len) == 0;
-}
 
 static struct sp_view url_of(struct sp_view header, const char *field)
 {
@@ -38,8 +34,8 @@ static bool is_page(struct sp_view header)
     if (url.len > 0 && (url.len < 4 || (strncasecmp(url.data, "http", 4) != 0 &&
                                         strncasecmp(url.data, "doc:", 4) != 0)))
         return false;
-    return is_word(type, "response") || is_word(type, "resource") || is_word(type, "conversion") ||
-           is_word(type, "revisit");
+    return sp_view_is_word(type, "response") || sp_view_is_word(type, "resource") ||
+           sp_view_is_word(type, "conversion") || sp_view_is_word(type, "revisit");
 }
 
 /* ---- cutting ---- */
@@ -175,11 +171,12 @@ void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_i
     if (page->url.len == 0)
         sp_item_fail(item, SP_NO_URL, "the WARC record has no WARC-Target-URI");
     else if (is_segment(header))
-        parse_segment(p, is_word(type, "response") || is_word(type, "revisit"), body, item);
-    else if (is_word(type, "conversion"))
+        parse_segment(p, sp_view_is_word(type, "response") || sp_view_is_word(type, "revisit"),
+                      body, item);
+    else if (sp_view_is_word(type, "conversion"))
         page->content_is_utf8 = true;
-    else if (is_word(type, "revisit"))
+    else if (sp_view_is_word(type, "revisit"))
         parse_revisit(p, header, item);
-    else if (is_word(type, "response") && sp_http_response_starts(body))
+    else if (sp_view_is_word(type, "response") && sp_http_response_starts(body))
         sp_http_response_parse(p, body, item);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "base/json_write.h"
 
 enum { PARAMETERS_MOST = 256 };
@@ -19,16 +20,6 @@ static void put_lower(struct sp_buf *out, struct sp_view text)
     for (size_t i = 0; i < text.len; i++) /* a key has no spaces and no line breaks */
         to[i] = (unsigned char)text.data[i] <= ' ' ? '+' : lower(text.data[i]);
     out->len += text.len;
-}
-
-static struct sp_view cut(struct sp_view *text, const char *at_any_of)
-{
-    size_t n = 0;
-    while (n < text->len && !strchr(at_any_of, text->data[n]))
-        n++;
-    struct sp_view head = sp_view(text->data, n);
-    *text = sp_view(text->data + n, text->len - n);
-    return head;
 }
 
 static bool drop(struct sp_view *text, const char *prefix)
@@ -56,7 +47,7 @@ static struct sp_view without_www(struct sp_view host)
 
 static void put_host(struct sp_buf *out, struct sp_view authority, bool https)
 {
-    struct sp_view rest = authority, host = cut(&rest, ":");
+    struct sp_view rest = authority, host = sp_view_cut(&rest, ":");
     host = without_www(host);
     for (size_t end = host.len; end > 0;) {
         size_t start = end;
@@ -87,7 +78,7 @@ static void put_query(struct sp_buf *out, struct sp_view query)
     struct sp_view parts[PARAMETERS_MOST], rest = query;
     size_t n = 0;
     for (bool more = true; more && n < PARAMETERS_MOST; n++) {
-        parts[n] = cut(&rest, "&");
+        parts[n] = sp_view_cut(&rest, "&");
         more = drop(&rest, "&");
     }
     if (rest.len > 0) {
@@ -123,8 +114,9 @@ void sp_cdxj_key(struct sp_view url, struct sp_buf *out)
         put_lower(out, url);
         return;
     }
-    struct sp_view authority = cut(&rest, "/?#"), path = cut(&rest, "?#"), user = authority;
-    cut(&user, "@");
+    struct sp_view authority = sp_view_cut(&rest, "/?#"), path = sp_view_cut(&rest, "?#"),
+                   user = authority;
+    sp_view_cut(&user, "@");
     if (drop(&user, "@"))
         authority = user;
     put_host(out, authority, https);
@@ -132,7 +124,7 @@ void sp_cdxj_key(struct sp_view url, struct sp_buf *out)
         path.len--;
     put_path(out, path);
     if (drop(&rest, "?")) {
-        put_lower(&query, cut(&rest, "#"));
+        put_lower(&query, sp_view_cut(&rest, "#"));
         if (query.len > 0) {
             sp_buf_put_u8(out, '?');
             put_query(out, sp_buf_view(&query));
@@ -186,7 +178,7 @@ static struct sp_view last_value(struct sp_view line, const char *member)
     for (size_t at = line.len; at > n; at--)
         if (memcmp(line.data + at - n, member, n) == 0) {
             struct sp_view rest = sp_view(line.data + at, line.len - at);
-            return cut(&rest, "\"");
+            return sp_view_cut(&rest, "\"");
         }
     return sp_view(line.data, 0);
 }

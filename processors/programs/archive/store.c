@@ -9,12 +9,12 @@
  * Everything is verified: an exact copy is compared with the bytes that the archive would restore,
  * and a record whose header could not be restored is stored unchanged. */
 #include <stdio.h>
-#include <strings.h>
 
 #include "archive/cdxj.h"
 #include "archive/digest.h"
 #include "archive/fields.h"
 #include "archive/writer.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "input/header.h"
 
@@ -27,11 +27,6 @@ enum {
 };
 
 enum { WHOLE = -1 };
-
-static bool is_word(struct sp_view text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.data, word, text.len) == 0;
-}
 
 /* One record, and what was computed from it. */
 struct about {
@@ -64,8 +59,9 @@ static struct about look(struct sp_warc_record record)
     a.url = sp_header_field(record.header, "WARC-Target-URI");
     if (a.url.len >= 2 && a.url.data[0] == '<' && a.url.data[a.url.len - 1] == '>')
         a.url = sp_view(a.url.data + 1, a.url.len - 2);
-    a.page = a.url.len > 0 && (is_word(a.type, "response") || is_word(a.type, "resource") ||
-                               is_word(a.type, "conversion"));
+    a.page = a.url.len > 0 &&
+             (sp_view_is_word(a.type, "response") || sp_view_is_word(a.type, "resource") ||
+              sp_view_is_word(a.type, "conversion"));
     a.http = sp_http_header(record.header, record.block);
     a.payload = sp_payload(record.header, record.block);
     if (a.page && sp_header_field(record.header, "WARC-Payload-Digest").len == 0)
@@ -347,7 +343,7 @@ enum sp_err sp_archive_store(struct sp_archive_writer *w, struct sp_warc_record 
     struct about a = look(record);
     struct sp_place place = sp_segments_end(w->segments);
     enum sp_err err = a.page ? store_page(w, &a) : store_whole(w, &a);
-    if (err == SP_OK && a.url.len > 0 && is_word(a.type, "revisit"))
+    if (err == SP_OK && a.url.len > 0 && sp_view_is_word(a.type, "revisit"))
         put_line(w, &a, place, "warc/revisit");
     if (err == SP_OK) {
         w->result->records++;

@@ -5,6 +5,7 @@
 
 #include <strings.h>
 
+#include "base/bytes.h"
 #include "base/mem.h"
 
 enum { PARAMETERS = 12, SEGMENTS = 12 };
@@ -22,16 +23,6 @@ struct parts {
     struct sp_view more; /* the rest of the query, after these parameters */
 };
 
-static struct sp_view cut(struct sp_view *text, const char *at_any_of)
-{
-    size_t n = 0;
-    while (n < text->len && !strchr(at_any_of, text->data[n]))
-        n++;
-    struct sp_view head = sp_view(text->data, n);
-    *text = sp_view(text->data + n, text->len - n);
-    return head;
-}
-
 static void drop(struct sp_view *text, size_t n)
 {
     *text = sp_view(text->data + n, text->len - n);
@@ -41,26 +32,26 @@ static bool split(struct sp_view url, struct parts *p)
 {
     struct sp_view rest = url;
     *p = (struct parts){0};
-    p->scheme = cut(&rest, ":");
+    p->scheme = sp_view_cut(&rest, ":");
     if (rest.len < 4 || memcmp(rest.data, "://", 3) != 0 || memchr(url.data, 0, url.len))
         return false;
     drop(&rest, 3);
-    p->host = cut(&rest, "/?#");
-    p->path = cut(&rest, "?#");
+    p->host = sp_view_cut(&rest, "/?#");
+    p->path = sp_view_cut(&rest, "?#");
     p->query = sp_view(rest.data, 0);
     if (rest.len > 0 && rest.data[0] == '?') {
         p->has_query = true;
         drop(&rest, 1);
-        p->query = cut(&rest, "#");
+        p->query = sp_view_cut(&rest, "#");
     }
     struct sp_view path = p->path;
     while (path.len > 0 && p->segment_count < SEGMENTS) {
         drop(&path, 1);
-        p->segments[p->segment_count++] = cut(&path, "/");
+        p->segments[p->segment_count++] = sp_view_cut(&path, "/");
     }
     struct sp_view query = p->query;
     while (query.len > 0 && p->parameter_count < PARAMETERS) {
-        p->parameters[p->parameter_count++] = cut(&query, "&;");
+        p->parameters[p->parameter_count++] = sp_view_cut(&query, "&;");
         if (query.len > 0)
             drop(&query, 1);
     }
@@ -209,8 +200,8 @@ static void add_session(struct list *l, const struct parts *p)
 {
     struct pieces x = whole(p);
     struct sp_view rest = p->path;
-    x.before = cut(&rest, ";");
-    struct sp_view behind = rest, session = cut(&behind, "/");
+    x.before = sp_view_cut(&rest, ";");
+    struct sp_view behind = rest, session = sp_view_cut(&behind, "/");
     x.behind = behind;
     add(l, SP_FEATURE_SESSION, none, session, &x);
 }
@@ -219,7 +210,7 @@ static void add_query(struct list *l, const struct parts *p)
 {
     struct pieces x = whole(p);
     for (size_t i = 0; i < p->parameter_count; i++) {
-        struct sp_view value = p->parameters[i], name = cut(&value, "=");
+        struct sp_view value = p->parameters[i], name = sp_view_cut(&value, "=");
         x.query = query_id(p, i);
         add(l, SP_FEATURE_PARAMETER, name, value, &x);
         l->items[l->count - 1].bare = pieces_id(SP_FEATURE_KINDS, none, &x);

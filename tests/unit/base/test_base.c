@@ -64,6 +64,31 @@ TEST(ids_round_trip_and_a_short_one_is_zero)
     sp_buf_done(&b);
 }
 
+static bool cut_is(struct sp_view text, const char *at_any_of, const char *head, size_t rest)
+{
+    struct sp_view cut = sp_view_cut(&text, at_any_of);
+    return sp_view_eq(cut, sp_view_str(head)) && text.len == rest &&
+           text.data == cut.data + cut.len;
+}
+
+TEST(a_view_is_cut_at_the_first_of_some_characters)
+{
+    CU_ASSERT_TRUE(cut_is(sp_view_str("host/path?query"), "?/", "host", 11));
+    CU_ASSERT_TRUE(cut_is(sp_view_str("?query"), "?/", "", 6));
+    CU_ASSERT_TRUE(cut_is(sp_view_str("host"), "?/", "host", 0));
+    CU_ASSERT_TRUE(cut_is(sp_view("ho\0st/", 6), "/", "ho", 4));
+    CU_ASSERT_TRUE(cut_is(sp_view_str(""), "/", "", 0));
+}
+
+TEST(a_word_is_recognised_in_letters_of_any_case)
+{
+    CU_ASSERT_TRUE(sp_view_is_word(sp_view_str("Response"), "response"));
+    CU_ASSERT_TRUE(sp_view_is_word(sp_view("responses", 8), "response"));
+    CU_ASSERT_FALSE(sp_view_is_word(sp_view_str("responses"), "response"));
+    CU_ASSERT_FALSE(sp_view_is_word(sp_view_str("respons"), "response"));
+    CU_ASSERT_FALSE(sp_view_is_word(sp_view_str("resource"), "response"));
+}
+
 TEST(a_short_read_fails_and_stays_failed)
 {
     struct sp_reader r = sp_reader(sp_view("\x01\x02", 2));
