@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
+
 static bool sync_folder(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -34,6 +36,15 @@ bool sp_names_sync(const char *path, enum sp_names names)
         good = sync_folder(whole);
     }
     return good;
+}
+
+const char *sp_names_join(struct sp_buf *buf, const char *directory, const char *name)
+{
+    sp_buf_reset(buf);
+    sp_buf_put_str(buf, directory);
+    sp_buf_put_str(buf, "/");
+    sp_buf_put(buf, name, strlen(name) + 1);
+    return buf->data;
 }
 
 bool sp_names_special(const char *path)

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+struct sp_buf;
+
 enum sp_names {
     SP_NAMES_LAST, /* the name of the file in its folder */
     SP_NAMES_ALL   /* also the names of all folders above it */
@@ -15,6 +17,10 @@ enum sp_names {
  * folder. False: the path cannot be resolved, or a disk failed; errno says why. Thread rule: any
  * thread. */
 bool sp_names_sync(const char *path, enum sp_names names);
+
+/* Makes the path of a name in a directory in `buf` and returns it. Thread rule: one thread at a
+ * time for each buffer. */
+const char *sp_names_join(struct sp_buf *buf, const char *directory, const char *name);
 
 /* Whether there is such a file and it is a pipe, a device or a folder: to rename a new file to its
  * name would put a regular file in its place, so it is written to directly. Thread rule: any

@@ -61,16 +61,6 @@ static enum sp_err failed(const struct opening *o, const char *what, const char 
                         *name ? "/" : "", name, strerror(error), advice(error));
 }
 
-/* A path in the directory, in `buf`. */
-static const char *path(struct sp_buf *buf, const char *directory, const char *name)
-{
-    sp_buf_reset(buf);
-    sp_buf_put_str(buf, directory);
-    sp_buf_put_str(buf, "/");
-    sp_buf_put(buf, name, strlen(name) + 1);
-    return buf->data;
-}
-
 /* Creates the directory with its parents, like mkdir -p. */
 static enum sp_err create(const struct opening *o)
 {
@@ -128,7 +118,7 @@ static enum sp_err lock(const struct opening *o, int *ret_lock)
     struct sp_buf buf = {0};
     enum sp_err err = SP_OK;
     char text[32] = "";
-    int fd = open(path(&buf, o->directory, "LOCK"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(sp_names_join(&buf, o->directory, "LOCK"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
         err = failed(o, "open", "LOCK");
     } else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -251,8 +241,8 @@ static enum sp_err write_format(const struct opening *o, const char *fingerprint
     enum sp_err err = SP_OK;
     sp_buf_put_str(&text, FORMAT_LINE);
     sp_buf_put_str(&text, fingerprint);
-    path(&from, o->directory, "FORMAT.new");
-    path(&to, o->directory, "FORMAT");
+    sp_names_join(&from, o->directory, "FORMAT.new");
+    sp_names_join(&to, o->directory, "FORMAT");
     int dir = open(o->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int fd = open(from.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (!sp_names_sync(o->directory, SP_NAMES_ALL) || fd < 0 ||
@@ -273,7 +263,7 @@ static enum sp_err check_format(const struct opening *o, const char *fingerprint
 {
     struct sp_buf buf = {0}, text = {0};
     enum sp_err err = SP_OK;
-    int fd = open(path(&buf, o->directory, "FORMAT"), O_RDONLY | O_CLOEXEC);
+    int fd = open(sp_names_join(&buf, o->directory, "FORMAT"), O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         err = errno == ENOENT ? write_format(o, fingerprint) : failed(o, "read", "FORMAT");
         goto out;
@@ -297,7 +287,7 @@ enum sp_err sp_db_read_fingerprint(const char *directory, struct sp_buf *out,
     struct opening o = {directory, fault};
     struct sp_buf buf = {0}, stored = {0};
     enum sp_err err = SP_OK;
-    int fd = open(path(&buf, directory, "FORMAT"), O_RDONLY | O_CLOEXEC);
+    int fd = open(sp_names_join(&buf, directory, "FORMAT"), O_RDONLY | O_CLOEXEC);
     char *at = sp_buf_reserve(&stored, FORMAT_MAX_BYTES);
     ssize_t n = fd < 0 ? -1 : read(fd, at, FORMAT_MAX_BYTES);
     if (n < 0) {
@@ -323,7 +313,7 @@ uint64_t sp_db_files(const char *directory)
 {
     struct sp_buf buf = {0};
     uint64_t sum = 0;
-    DIR *dir = opendir(path(&buf, directory, DATABASE));
+    DIR *dir = opendir(sp_names_join(&buf, directory, DATABASE));
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
         struct stat st;
         if (strncmp(e->d_name, "LOG", 3) != 0 && fstatat(dirfd(dir), e->d_name, &st, 0) == 0)
@@ -346,7 +336,7 @@ static int remove_one(const char *file, const struct stat *st, int type, struct 
 static void remove_wiped(const char *directory)
 {
     struct sp_buf buf = {0};
-    nftw(path(&buf, directory, WIPED), remove_one, 32, FTW_DEPTH | FTW_PHYS);
+    nftw(sp_names_join(&buf, directory, WIPED), remove_one, 32, FTW_DEPTH | FTW_PHYS);
     sp_buf_done(&buf);
 }
 
@@ -357,8 +347,8 @@ enum sp_err sp_db_wipe(const char *directory, struct sp_fault *fault)
     struct opening o = {directory, fault};
     struct sp_buf from = {0}, to = {0};
     remove_wiped(directory);
-    path(&from, directory, DATABASE);
-    path(&to, directory, WIPED);
+    sp_names_join(&from, directory, DATABASE);
+    sp_names_join(&to, directory, WIPED);
     bool there = rename(from.data, to.data) == 0;
     enum sp_err err = SP_OK;
     if (there ? !sp_names_sync(to.data, SP_NAMES_LAST) : errno != ENOENT)

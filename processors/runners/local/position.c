@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "input/source.h"
 #include "local/layout.h"
 
@@ -188,15 +189,6 @@ bool sp_fetch_clock_accepts(struct sp_fetch_clock *clock, int64_t time_ms, uint6
 
 #define BARRIER_LINE "samepage barrier "
 
-static const char *path(struct sp_buf *buf, const char *directory, const char *name)
-{
-    sp_buf_reset(buf);
-    sp_buf_put_str(buf, directory);
-    sp_buf_put_str(buf, "/");
-    sp_buf_put(buf, name, strlen(name) + 1);
-    return buf->data;
-}
-
 static bool write_synced(const char *file, const char *text)
 {
     size_t len = strlen(text);
@@ -214,8 +206,8 @@ enum sp_err sp_position_reached(const struct sp_position *position, const char *
     char text[64];
     snprintf(text, sizeof text, BARRIER_LINE "%" PRIu64 "\n", position->barriers);
     int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool good = dir >= 0 && write_synced(path(&from, directory, "BARRIER.new"), text) &&
-                rename(from.data, path(&to, directory, "BARRIER")) == 0 && fsync(dir) == 0;
+    bool good = dir >= 0 && write_synced(sp_names_join(&from, directory, "BARRIER.new"), text) &&
+                rename(from.data, sp_names_join(&to, directory, "BARRIER")) == 0 && fsync(dir) == 0;
     enum sp_err err = SP_OK;
     if (!good)
         err = sp_fault_set(fault, SP_STORE,
@@ -234,7 +226,7 @@ enum sp_err sp_position_check(const struct sp_position *position, const char *di
 {
     struct sp_buf file = {0};
     uint64_t reached = 0;
-    FILE *in = fopen(path(&file, directory, "BARRIER"), "re");
+    FILE *in = fopen(sp_names_join(&file, directory, "BARRIER"), "re");
     bool known = in || errno != ENOENT;
     bool good = in && fscanf(in, BARRIER_LINE "%" SCNu64, &reached) == 1;
     if (in)

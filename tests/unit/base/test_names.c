@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/names.h"
 #include "harness.h"
 
@@ -42,4 +43,13 @@ TEST(a_name_has_a_type_in_any_case_and_compressed)
     CU_ASSERT_FALSE(sp_names_have_type("warc", ".warc"));
     CU_ASSERT_FALSE(sp_names_have_type("", ".warc"));
     CU_ASSERT_FALSE(sp_names_have_type(".gz", ".warc"));
+}
+
+TEST(a_name_is_joined_to_its_directory)
+{
+    struct sp_buf path = {0};
+    CU_ASSERT_STRING_EQUAL(sp_names_join(&path, "/var/state", "FORMAT"), "/var/state/FORMAT");
+    CU_ASSERT_STRING_EQUAL(sp_names_join(&path, "d", ""), "d/");
+    CU_ASSERT_STRING_EQUAL(path.data, "d/");
+    sp_buf_done(&path);
 }
