@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/huge.h"
 #include "base/mem.h"
 
@@ -132,16 +133,8 @@ static void list_release(struct sp_postings *p, uint32_t offset, unsigned class)
     p->free_lists[class] = offset;
 }
 
-/* Keys are the smallest hashes of pages, so their high bits are not uniform and must be mixed. This
- * is a bijection of 32 bits (Wellons, "Prospecting for hash functions"), so that shard and
- * remainder identify the key. */
-static inline uint32_t mixed(uint32_t x)
-{
-    x = (x ^ x >> 16) * 0x7feb352du;
-    x = (x ^ x >> 15) * 0x846ca68bu;
-    return x ^ x >> 16;
-}
-
+/* Keys are the smallest hashes of pages, so their high bits are not uniform and are mixed by
+ * sp_mix32, a bijection, so that shard and remainder identify the key. */
 static inline uint32_t remainder_of(uint32_t mixed_key)
 {
     return mixed_key & ((1u << KEY_BITS) - 1);
@@ -259,7 +252,7 @@ static uint32_t shard_add(struct sp_postings *p, struct shard *s, uint32_t remai
 
 uint32_t sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot)
 {
-    uint32_t mixed_key = mixed(key);
+    uint32_t mixed_key = sp_mix32(key);
     struct shard *s = shard_of(p, mixed_key);
     if (is_full(s))
         shard_resize(s, larger(s->capacity));
@@ -272,13 +265,13 @@ void sp_postings_add_many(struct sp_postings *p, const struct sp_posting *postin
     static_assert(SHARDS * sizeof(size_t) <= 1 << 15, "on the stack");
     size_t ends[SHARDS] = {0}, sum = 0, at = 0;
     for (size_t i = 0; i < count; i++)
-        ends[mixed(postings[i].key) >> KEY_BITS]++;
+        ends[sp_mix32(postings[i].key) >> KEY_BITS]++;
     for (unsigned i = 0; i < SHARDS; i++) {
         sum += ends[i];
         ends[i] = sum - ends[i];
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t mixed_key = mixed(postings[i].key);
+        uint32_t mixed_key = sp_mix32(postings[i].key);
         scratch[ends[mixed_key >> KEY_BITS]++] = (struct sp_posting){mixed_key, postings[i].slot};
     }
     for (unsigned i = 0; i < SHARDS; i++) {
@@ -360,7 +353,7 @@ static void list_remove(struct sp_postings *p, struct cell *cell, uint32_t slot)
 static bool find_cell(struct sp_postings *p, uint32_t key, struct shard **ret_shard,
                       uint32_t *ret_at, struct cell *ret_cell)
 {
-    uint32_t mixed_key = mixed(key);
+    uint32_t mixed_key = sp_mix32(key);
     struct shard *s = *ret_shard = shard_of(p, mixed_key);
     if (!s->capacity)
         return false;
@@ -412,7 +405,7 @@ void sp_postings_filter(struct sp_postings *p, uint32_t key, bool (*keep)(void *
 
 struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key)
 {
-    uint32_t mixed_key = mixed(key);
+    uint32_t mixed_key = sp_mix32(key);
     struct shard *s = shard_of(p, mixed_key);
     struct sp_posting_list found = {NULL, 0, 0};
     if (!s->capacity)
@@ -429,7 +422,7 @@ struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key)
 
 void sp_postings_prefetch(struct sp_postings *p, uint32_t key)
 {
-    uint32_t mixed_key = mixed(key);
+    uint32_t mixed_key = sp_mix32(key);
     struct shard *s = shard_of(p, mixed_key);
     if (s->capacity)
         __builtin_prefetch(s->cells + (size_t)home(s, remainder_of(mixed_key)) * CELL_BYTES);
@@ -437,7 +430,7 @@ void sp_postings_prefetch(struct sp_postings *p, uint32_t key)
 
 void sp_postings_prefetch_shard(const struct sp_postings *p, uint32_t key)
 {
-    __builtin_prefetch(&p->shards[mixed(key) >> KEY_BITS]);
+    __builtin_prefetch(&p->shards[sp_mix32(key) >> KEY_BITS]);
 }
 
 size_t sp_postings_bytes(const struct sp_postings *p)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "stars/arena.h"
@@ -43,17 +44,10 @@ void sp_star_table_free(struct sp_star_table *t)
     sp_free(t);
 }
 
-/* Keys come from sorted shingle hashes, so they must be mixed to spread neighbours. This is a
- * bijection of 32 bits (Wellons, "Prospecting for hash functions"), so that the mixed key
- * identifies the key. */
-static inline uint32_t mixed(uint32_t x)
-{
-    x = (x ^ x >> 16) * 0x7feb352du;
-    x = (x ^ x >> 15) * 0x846ca68bu;
-    return x ^ x >> 16;
-}
-
-/* ---- values by key ---- */
+/* ---- values by key ----
+ *
+ * Keys come from sorted shingle hashes, so they are mixed by sp_mix32 to spread neighbours. It is a
+ * bijection, so the mixed key identifies the key. */
 
 static inline struct sp_star_values values_of(const struct sp_star_table *t, uint32_t mixed_key)
 {
@@ -160,7 +154,7 @@ static bool is_list(uint32_t value)
 void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
 {
     SP_ASSERT(number < SP_STAR_NUMBERS);
-    uint32_t mixed_key = mixed(key);
+    uint32_t mixed_key = sp_mix32(key);
     struct sp_star_values values = values_of(t, mixed_key);
     bool done = true;
     if (is_list(values.first))
@@ -178,9 +172,9 @@ void sp_star_table_add_new(struct sp_star_table *t, const uint32_t *keys, uint32
 {
     SP_ASSERT(number < SP_STAR_NUMBERS);
     for (uint32_t i = 0; t->many.shards && i < count; i++)
-        sp_star_shards_prefetch_room(&t->many, mixed(keys[i] ^ salt));
+        sp_star_shards_prefetch_room(&t->many, sp_mix32(keys[i] ^ salt));
     for (uint32_t i = 0; i < count; i++)
-        put(t, mixed(keys[i] ^ salt), number);
+        put(t, sp_mix32(keys[i] ^ salt), number);
     t->postings += count;
 }
 
@@ -230,7 +224,7 @@ static bool list_remove(struct sp_star_table *t, uint32_t mixed_key, uint32_t of
 
 void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number)
 {
-    uint32_t mixed_key = mixed(key);
+    uint32_t mixed_key = sp_mix32(key);
     struct sp_star_values values = values_of(t, mixed_key);
     if (is_list(values.first)) {
         t->postings -= list_remove(t, mixed_key, values.first & ~LIST_BIT, number);
@@ -255,7 +249,7 @@ static inline struct sp_star_list list_of(const struct sp_star_table *t,
 
 struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key)
 {
-    return list_of(t, values_of(t, mixed(key)));
+    return list_of(t, values_of(t, sp_mix32(key)));
 }
 
 static inline void prefetch(const struct sp_star_table *t, uint32_t mixed_key)
@@ -275,7 +269,7 @@ static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint
     enum { AHEAD = 16 };
     uint32_t mixed_keys[AT_ONCE], left[AT_ONCE], left_count = 0;
     for (uint32_t i = 0; i < count; i++)
-        mixed_keys[i] = mixed(keys[i] ^ salt);
+        mixed_keys[i] = sp_mix32(keys[i] ^ salt);
     for (uint32_t i = 0; i < count && i < AHEAD; i++)
         prefetch(t, mixed_keys[i]);
     for (uint32_t i = 0; i < count; i++) {
@@ -320,7 +314,7 @@ void sp_star_table_prefetch(const struct sp_star_table *t, const uint32_t *keys,
                             uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        prefetch(t, mixed(keys[i] ^ salt));
+        prefetch(t, sp_mix32(keys[i] ^ salt));
 }
 
 size_t sp_star_table_bytes(const struct sp_star_table *t)

@@ -49,4 +49,12 @@ static inline uint64_t sp_mix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* The same for 32 bits (Wellons, "Prospecting for hash functions", 2018). A bijection. */
+static inline uint32_t sp_mix32(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
 #endif

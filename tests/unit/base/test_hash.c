@@ -17,3 +17,12 @@ TEST(hashes_of_any_length_are_xxh3)
         CU_ASSERT_EQUAL(sp_hash64(data, n), XXH3_64bits(data, n));
     }
 }
+
+TEST(mixed_numbers_stay_as_they_are)
+{
+    CU_ASSERT_EQUAL(sp_mix32(0), 0);
+    CU_ASSERT_EQUAL(sp_mix32(1), 0x688990c0);
+    CU_ASSERT_EQUAL(sp_mix32(2), 0xd1132181);
+    CU_ASSERT_EQUAL(sp_mix32(UINT32_MAX), 0x6768824a);
+    CU_ASSERT_EQUAL(sp_mix64(1), 0x5692161d100b05e5);
+}
