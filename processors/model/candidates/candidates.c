@@ -22,11 +22,6 @@ struct sp_candidates {
     size_t waiting_count;
 };
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 struct sp_candidates *sp_candidates_new(const struct sp_candidate_rule *rule)
 {
     struct sp_candidates *c = sp_calloc(1, sizeof *c);
@@ -60,7 +55,7 @@ static void make_room(struct sp_candidates *c, uint32_t slot)
 
 static void prefetch(const struct sp_candidates *c, const uint32_t *keys, uint32_t count)
 {
-    uint32_t n = min_u32(count, c->rule.sketch);
+    uint32_t n = sp_min_u32(count, c->rule.sketch);
     for (uint32_t i = 0; i < n; i++)
         sp_postings_prefetch(c->postings, keys[i]);
 }
@@ -69,7 +64,7 @@ void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *k
 {
     make_room(c, slot);
     prefetch(c, keys, count);
-    uint32_t n = min_u32(count, c->rule.sketch);
+    uint32_t n = sp_min_u32(count, c->rule.sketch);
     for (uint32_t i = 0; i < n; i++)
         sp_postings_add(c->postings, keys[i], slot);
 }
@@ -84,7 +79,7 @@ void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint3
                              uint32_t count)
 {
     make_room(c, slot);
-    uint32_t n = min_u32(count, c->rule.sketch);
+    uint32_t n = sp_min_u32(count, c->rule.sketch);
     if (!c->waiting)
         c->waiting = sp_alloc((size_t)2 * WAITING_MAX * sizeof *c->waiting);
     if (c->waiting_count + n > WAITING_MAX)
@@ -128,7 +123,7 @@ size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_
                           uint32_t total, const uint32_t **ret_slots)
 {
     struct sp_posting_list lists[SP_SKETCH_MAX];
-    uint32_t n = min_u32(count, c->rule.sketch), used = 0;
+    uint32_t n = sp_min_u32(count, c->rule.sketch), used = 0;
     prefetch(c, keys, count);
     for (uint32_t i = 0; i < n; i++) {
         lists[used] = sp_postings_get(c->postings, keys[i]);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/prefetch.h"
 #include "similarity/intersect.h"
 #include "stars/bits.h"
@@ -154,11 +155,6 @@ static bool is_far(const struct star *c, const struct sp_signature *x, uint32_t 
     return apart + 2ull * need > (uint64_t)x->shingle_count + c->kept;
 }
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* A star and a probe that is not far from its pivot. */
 struct meeting {
     uint32_t star;
@@ -234,7 +230,7 @@ static void keep_near(struct sp_stars *s, const struct sp_signature *x)
         const struct star *c = &s->stars[f.star];
         f.need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
         if (sp_star_kids_count(c->kids))
-            f.need = min_u32(f.need, overlap_for_kids(s, c, x));
+            f.need = sp_min_u32(f.need, overlap_for_kids(s, c, x));
         f.apart = s->by_keys ? 0 : distance_of(s, c, x);
         if (!s->by_keys && is_far(c, x, f.apart, f.need))
             continue;
@@ -258,7 +254,7 @@ static bool cannot_touch(struct sp_stars *s, const struct found *found,
         return false;
     if (!is_far(c, x, found->apart, sp_star_bound_overlap(s, n, false, c->kept, false)))
         return false;
-    uint32_t hub = n - min_u32(n, 2 * sp_star_bound_missing(s, n));
+    uint32_t hub = n - sp_min_u32(n, 2 * sp_star_bound_missing(s, n));
     hub = hub > s->hub_overlap ? hub : s->hub_overlap + 1;
     if (!c->headless && !c->draining && !is_far(c, x, found->apart, hub))
         return false;

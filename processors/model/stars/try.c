@@ -3,6 +3,7 @@
  * not, it may be that the nearest are just those that cannot be, however many they are: so the
  * others are tried in turn, a few of each litter, then twice as many. */
 #include "base/mem.h"
+#include "base/order.h"
 #include "stars/bits.h"
 #include "stars/internal.h"
 #include "stars/patterns.h"
@@ -24,11 +25,6 @@ struct trial {
     bool members;     /* else tries only the fringe */
 };
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The least overlap, in distinct shingles. */
 static uint32_t needed(const struct trial *t, uint32_t kept)
 {
@@ -40,7 +36,7 @@ static uint32_t needed(const struct trial *t, uint32_t kept)
 static bool may_match(const struct trial *t, uint32_t kept, uint32_t overlap, uint32_t beside)
 {
     return t->stars->by_keys ||
-           min_u32(t->overlap, overlap) + min_u32(beside, kept - overlap) >= needed(t, kept);
+           sp_min_u32(t->overlap, overlap) + sp_min_u32(beside, kept - overlap) >= needed(t, kept);
 }
 
 static void add_tried(struct sp_stars *s, const struct litter *litter, uint32_t at, uint32_t row)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/parallel.h"
 #include "cover/apart.h"
 #include "cover/quotient.h"
@@ -314,19 +315,13 @@ static size_t round_end(const struct search *s, size_t from)
     return s->options->coverers && to < s->turn_count ? to : s->turn_count;
 }
 
-static int by_number(const void *x, const void *y)
-{
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return a < b ? -1 : a > b;
-}
-
 /* Asks the first `count` documents of s->asked. */
 static void ask_round(struct search *s, struct sp_pairs *pairs, uint32_t count)
 {
     uint32_t at = 0;
     s->rounds++;
     s->stats->not_asked -= count;
-    qsort(s->asked, count, sizeof *s->asked, by_number);
+    qsort(s->asked, count, sizeof *s->asked, sp_by_u32);
     for (size_t u = 0; u < s->unit_count; u++) {
         struct span *span = &s->spans[u];
         span->first = at;

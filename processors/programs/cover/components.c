@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/order.h"
 
 struct component {
     uint32_t *documents; /* ascending */
@@ -36,12 +37,6 @@ static void add_arc(struct component *c, struct sp_record4 arc)
     c->arcs[c->arc_count++] = arc;
     add_document(c, arc.key[1]);
     add_document(c, arc.key[2]);
-}
-
-static int by_number(const void *x, const void *y)
-{
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return a < b ? -1 : a > b;
 }
 
 static void decide(const struct component *c, const uint8_t *kept, struct sp_decisions *d)
@@ -75,7 +70,7 @@ static void solve(struct component *c, const struct sp_documents *documents,
                   struct sp_components_stats *stats)
 {
     SP_ASSERT(c->documents && c->arcs); /* every component has an arc */
-    qsort(c->documents, c->count, sizeof *c->documents, by_number);
+    qsort(c->documents, c->count, sizeof *c->documents, sp_by_u32);
     for (size_t i = 0; i < c->count; i++)
         c->local[c->documents[i]] = (uint32_t)i;
     uint32_t *starts = sp_calloc(c->count + 2, sizeof *starts);

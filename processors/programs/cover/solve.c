@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/order.h"
 
 struct gain {
     uint32_t gain;
@@ -271,12 +272,6 @@ static size_t collect(struct solver *s, uint32_t i, uint8_t *seen, uint32_t *par
     return count;
 }
 
-static int by_number(const void *x, const void *y)
-{
-    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-    return a < b ? -1 : a > b;
-}
-
 static void solve_parts(struct solver *s, const struct sp_solve_options *o,
                         struct sp_solve_stats *stats)
 {
@@ -291,7 +286,7 @@ static void solve_parts(struct solver *s, const struct sp_solve_options *o,
             continue;
         any = true;
         size_t count = collect(s, i, seen, part);
-        qsort(part, count, sizeof *part, by_number);
+        qsort(part, count, sizeof *part, sp_by_u32);
         for (size_t k = 0; k < count; k++)
             uncovered[k] = !s->covered[part[k]];
         solve_greedily(s, part, count);
