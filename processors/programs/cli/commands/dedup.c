@@ -1,9 +1,9 @@
 /* samepage dedup: removes the near duplicates of a collection. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/clock.h"
+#include "base/names.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
@@ -18,13 +18,7 @@ struct arguments {
 /* Whether the name is that of a table; outputs cannot be tables. */
 static bool is_named_table(const char *name)
 {
-    static const char *const ends[] = {".csv",    ".tsv",     ".csv.gz",
-                                       ".tsv.gz", ".csv.zst", ".tsv.zst"};
-    size_t len = name ? strlen(name) : 0;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (len > strlen(ends[i]) && strcasecmp(name + len - strlen(ends[i]), ends[i]) == 0)
-            return true;
-    return false;
+    return name && (sp_names_have_type(name, ".csv") || sp_names_have_type(name, ".tsv"));
 }
 
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
