@@ -6,9 +6,8 @@
 #include "base/mem.h"
 #include "base/prefetch.h"
 
-/* Of the filter: nine bits a row of pages of 250 words, and a key sets up to four bits of a word.
- */
-enum { BYTES_A_WORD = 2048, BITS = 4, WORD_BITS = 6 };
+/* Of the filter: nine bits a row of pages of 250 words. */
+enum { BYTES_A_WORD = 2048 };
 
 void sp_held_init(struct sp_held *h, uint64_t bytes)
 {
@@ -37,14 +36,6 @@ void sp_held_discard(struct sp_held *h)
     h->rows.bytes.len = h->bytes;
 }
 
-static uint64_t bits_of(uint64_t hash)
-{
-    uint64_t bits = 0;
-    for (int i = 0; i < BITS; i++)
-        bits |= 1ull << (hash >> (64 - WORD_BITS * (i + 1)) & 63);
-    return bits;
-}
-
 /* Adds the keys of the last run to both filters. Each key waits for its own memory and for that of
  * the filters, so these are fetched for several keys at once. */
 static void note_keys(struct sp_held *h, size_t from, struct sp_key_filter *present)
@@ -63,7 +54,7 @@ static void note_keys(struct sp_held *h, size_t from, struct sp_key_filter *pres
             sp_key_filter_prefetch(present, hashes[k]);
         }
         for (size_t k = 0; k < n; k++) {
-            h->filter[hashes[k] & h->filter_mask] |= bits_of(hashes[k]);
+            h->filter[hashes[k] & h->filter_mask] |= sp_key_filter_bits(hashes[k]);
             sp_key_filter_add(present, hashes[k]);
         }
     }
@@ -110,7 +101,7 @@ const struct sp_write *sp_held_find(const struct sp_held *h, struct sp_view key,
 {
     if (!h->filter || !h->runs)
         return NULL;
-    uint64_t bits = bits_of(hash);
+    uint64_t bits = sp_key_filter_bits(hash);
     if ((h->filter[hash & h->filter_mask] & bits) != bits)
         return NULL;
     const struct sp_write *w = NULL;

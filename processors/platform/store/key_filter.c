@@ -10,7 +10,7 @@
  * are five layers. The first layer, two huge pages, has room for the rows of 400,000 pages. A
  * look-up of a new key waits for the memory of each layer, so each of the next two has four times
  * as much as the one before. */
-enum { FIRST_WORDS = 1 << 19, KEYS_A_WORD = 4, BITS = 4, WORD_BITS = 6 };
+enum { FIRST_WORDS = 1 << 19, KEYS_A_WORD = 4 };
 
 static const uint32_t words_of_layers[SP_KEY_FILTER_LAYERS] = {
     FIRST_WORDS, FIRST_WORDS << 2, FIRST_WORDS << 4, FIRST_WORDS << 5, FIRST_WORDS << 6};
@@ -21,14 +21,6 @@ _Static_assert(sizeof(uint64_t) * FIRST_WORDS * (1 + 4 + 16 + 32 + 64) <= SP_KEY
 static size_t words_of(size_t layer)
 {
     return words_of_layers[layer];
-}
-
-static uint64_t bits_of(uint64_t hash)
-{
-    uint64_t bits = 0;
-    for (int i = 0; i < BITS; i++)
-        bits |= 1ull << (hash >> (64 - WORD_BITS * (i + 1)) & 63);
-    return bits;
 }
 
 void sp_key_filter_done(struct sp_key_filter *k)
@@ -72,7 +64,7 @@ void sp_key_filter_add(struct sp_key_filter *k, uint64_t hash)
         return;
     SP_ASSERT(k->count > 0);
     size_t last = k->count - 1;
-    uint64_t *word = &k->layers[last][hash & (words_of(last) - 1)], bits = bits_of(hash);
+    uint64_t *word = &k->layers[last][hash & (words_of(last) - 1)], bits = sp_key_filter_bits(hash);
     k->room -= (*word & bits) != bits;
     *word |= bits;
 }
@@ -81,7 +73,7 @@ bool sp_key_filter_may_have(const struct sp_key_filter *k, uint64_t hash)
 {
     if (!k->complete)
         return true;
-    uint64_t bits = bits_of(hash);
+    uint64_t bits = sp_key_filter_bits(hash);
     for (size_t i = 0; i < k->count; i++)
         if ((k->layers[i][hash & (words_of(i) - 1)] & bits) == bits)
             return true;

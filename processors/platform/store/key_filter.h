@@ -25,6 +25,16 @@ struct sp_key_filter {
     bool complete;                     /* there is a filter: it has every key */
 };
 
+/* The bits that a key sets in its word: up to four. */
+static inline uint64_t sp_key_filter_bits(uint64_t hash)
+{
+    enum { BITS = 4, WORD_BITS = 6 };
+    uint64_t bits = 0;
+    for (int i = 0; i < BITS; i++)
+        bits |= 1ull << (hash >> (64 - WORD_BITS * (i + 1)) & 63);
+    return bits;
+}
+
 /* Begins a filter of at most so many layers, up to SP_KEY_FILTER_LAYERS: there is no key yet. */
 void sp_key_filter_begin(struct sp_key_filter *k, size_t layers);
 /* Drops the filter. */
