@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/cpu.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -303,17 +305,11 @@ AVX2 static bool read_avx2(struct sp_json_place *p, struct sp_view *ret_text)
     return read_string(p, ret_text, mark_avx2, put_avx2);
 }
 
-static bool has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt");
-}
-
 sp_json_string_fn sp_json_string_reader(const char *name)
 {
     if (has_avx512() && (!name || strcmp(name, "avx512vbmi2") == 0))
         return read_avx512;
-    if (has_avx2() && (!name || strcmp(name, "avx2") == 0))
+    if (sp_cpu_has_avx2() && (!name || strcmp(name, "avx2") == 0))
         return read_avx2;
     return NULL;
 }

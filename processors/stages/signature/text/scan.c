@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/cpu.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -387,12 +388,6 @@ static bool has_vbmi2(void)
 {
     return has_avx512() && __builtin_cpu_supports("avx512vbmi2");
 }
-
-static bool has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt");
-}
 #endif
 
 static const struct sp_scan_kernel *in_use = &portable;
@@ -401,7 +396,10 @@ __attribute__((constructor)) static void choose(void)
 {
 #if SP_X86
     __builtin_cpu_init();
-    in_use = has_vbmi2() ? &avx512vbmi2 : has_avx512() ? &avx512 : has_avx2() ? &avx2 : &portable;
+    in_use = has_vbmi2()         ? &avx512vbmi2
+             : has_avx512()      ? &avx512
+             : sp_cpu_has_avx2() ? &avx2
+                                 : &portable;
 #endif
 }
 
@@ -420,7 +418,7 @@ bool sp_scan_use(const char *name)
         wanted = &avx512vbmi2;
     if (strcmp(name, "avx512") == 0 && has_avx512())
         wanted = &avx512;
-    if (strcmp(name, "avx2") == 0 && has_avx2())
+    if (strcmp(name, "avx2") == 0 && sp_cpu_has_avx2())
         wanted = &avx2;
 #endif
     if (wanted)
