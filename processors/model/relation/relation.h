@@ -148,6 +148,9 @@ enum sp_err sp_relation_parse_fields(const char *source, enum sp_relation_kind k
 /* NULL is allowed. */
 void sp_relation_free(struct sp_relation *r);
 
+/* The fields that a node and its kids use, as bits as in struct sp_relation. */
+uint32_t sp_relation_fields(const struct sp_node *node);
+
 /* Appends the relation as text with as few parentheses as possible; it parses to the same tree. */
 void sp_relation_put(const struct sp_node *node, enum sp_relation_kind kind, struct sp_buf *out);
 

@@ -1,4 +1,4 @@
-/* The type rules of the relation language. */
+/* The type rules of the relation language, and which fields a node uses. */
 #include "base/assert.h"
 #include "relation/parse.h"
 
@@ -101,4 +101,12 @@ bool sp_node_check(struct sp_lexer *l, struct sp_node *n)
         return n->type == SP_TYPE_NUMBER || n->type == SP_TYPE_DURATION || fail(l, n, "");
     }
     return check_arithmetic(l, n);
+}
+
+uint32_t sp_relation_fields(const struct sp_node *node)
+{
+    uint32_t fields = node->op == SP_OP_FIELD ? 1u << node->field : 0;
+    for (size_t i = 0; i < 2; i++)
+        fields |= node->kid[i] ? sp_relation_fields(node->kid[i]) : 0;
+    return fields;
 }

@@ -265,14 +265,6 @@ static void push_down(struct sp_path *path)
 
 /* ---- the quotient ---- */
 
-static uint32_t fields_of(const struct sp_node *n)
-{
-    uint32_t fields = n->op == SP_OP_FIELD ? 1u << n->field : 0;
-    for (size_t i = 0; i < 2; i++)
-        fields |= n->kid[i] ? fields_of(n->kid[i]) : 0;
-    return fields;
-}
-
 static void note_orders(struct sp_plan *plan, const struct sp_node *n, bool negated)
 {
     struct sp_plan_range range;
@@ -287,7 +279,7 @@ static void note_orders(struct sp_plan *plan, const struct sp_node *n, bool nega
         plan->orders[plan->order_count++] = range;
     } else {
         plan->measures |= (n->uses & SP_USES_MEASURE) != 0;
-        plan->exact |= fields_of(n);
+        plan->exact |= sp_relation_fields(n);
     }
 }
 

@@ -44,17 +44,9 @@ void sp_versions_done(struct sp_versions *v)
     *v = (struct sp_versions){0};
 }
 
-static uint32_t fields_of(const struct sp_node *n)
-{
-    uint32_t fields = n->op == SP_OP_FIELD ? 1u << n->field : 0;
-    for (size_t i = 0; i < 2; i++)
-        fields |= n->kid[i] ? fields_of(n->kid[i]) : 0;
-    return fields;
-}
-
 static bool asks(const struct sp_node *n)
 {
-    return (fields_of(n) & 1u << SP_FIELD_versions) != 0;
+    return (sp_relation_fields(n) & 1u << SP_FIELD_versions) != 0;
 }
 
 bool sp_versions_part(const struct sp_node *n, bool with, const struct sp_relation_pair *pair)
@@ -68,5 +60,5 @@ uint32_t sp_versions_fields(const struct sp_node *n)
 {
     if (n->op == SP_OP_AND)
         return sp_versions_fields(n->kid[0]) | sp_versions_fields(n->kid[1]);
-    return asks(n) ? fields_of(n) : 0;
+    return asks(n) ? sp_relation_fields(n) : 0;
 }
