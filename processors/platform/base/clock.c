@@ -32,6 +32,12 @@ int64_t sp_clock_ms(void)
     return sp_clock_us() / 1000;
 }
 
+int64_t sp_clock_wall_ms(void)
+{
+    struct timespec t = read_clock(CLOCK_REALTIME);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 double sp_clock_thread_seconds(void)
 {
     return seconds(read_clock(CLOCK_THREAD_CPUTIME_ID));

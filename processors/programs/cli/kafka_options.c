@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "base/mem.h"
 
@@ -105,14 +106,14 @@ static void put_member(struct sp_buf *out, const char *name, const char *value)
 
 void sp_cli_log(const char *level, const char *text)
 {
-    struct timespec t;
+    int64_t now_ms = sp_clock_wall_ms();
+    time_t now = (time_t)(now_ms / 1000);
     struct tm utc;
     char seconds[32], stamp[48];
     struct sp_buf line = {0};
-    clock_gettime(CLOCK_REALTIME, &t);
-    gmtime_r(&t.tv_sec, &utc);
+    gmtime_r(&now, &utc);
     strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(stamp, sizeof stamp, "%s.%03ldZ", seconds, t.tv_nsec / 1000000);
+    snprintf(stamp, sizeof stamp, "%s.%03dZ", seconds, (int)(now_ms % 1000));
     if (log_json) {
         put_member(&line, "time", stamp);
         put_member(&line, "level", level);

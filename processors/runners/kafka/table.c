@@ -2,7 +2,6 @@
 #include "kafka/table.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -222,16 +221,9 @@ static void configure(rd_kafka_conf_t *conf, void *arg)
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
 }
 
-static int64_t wall_clock_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void produce(struct writing *w, struct change *c)
 {
-    c->time_ms = wall_clock_ms();
+    c->time_ms = sp_clock_wall_ms();
     for (;;) {
         rd_kafka_resp_err_t code = rd_kafka_producev(
             w->producer, RD_KAFKA_V_TOPIC(w->topic), RD_KAFKA_V_PARTITION(0),

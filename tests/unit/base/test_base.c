@@ -1,4 +1,6 @@
 /* Buffers and readers: what is written is read back, and reads past the end fail. */
+#include <time.h>
+
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -131,4 +133,11 @@ TEST(a_pause_ends_when_it_is_told_to)
     CU_ASSERT_TRUE(sp_clock_pause(120, goes_on_for, &left));
     CU_ASSERT(sp_clock_us() - start_us >= 120000);
     CU_ASSERT(1000 - left >= 3);
+}
+
+TEST(the_wall_clock_counts_from_1970)
+{
+    int64_t before = (int64_t)time(NULL), now_ms = sp_clock_wall_ms();
+    CU_ASSERT(now_ms >= before * 1000);
+    CU_ASSERT(now_ms < (before + 60) * 1000);
 }

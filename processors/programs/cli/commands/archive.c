@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "archive/archive.h"
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
@@ -24,7 +24,7 @@ struct arguments {
 struct watch {
     struct sp_progress progress;
     uint64_t complaints;
-    struct timespec last;
+    double last;    /* seconds */
     double slowest; /* seconds */
     uint64_t bytes;
 };
@@ -130,21 +130,14 @@ static void on_complaint(void *arg, const char *text)
         fprintf(stderr, "samepage: %s\n", text);
 }
 
-static double seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
-
 /* The time since the last record: to find, restore and write this one. */
 static void on_restored(void *arg, uint64_t bytes)
 {
     struct watch *w = arg;
-    double seconds = seconds_since(&w->last);
+    double seconds = sp_clock_seconds() - w->last;
     w->bytes += bytes;
     w->slowest = seconds > w->slowest ? seconds : w->slowest;
-    clock_gettime(CLOCK_MONOTONIC, &w->last);
+    w->last = sp_clock_seconds();
 }
 
 static int write_summary(const char *name, const char *text)
@@ -178,9 +171,8 @@ static int write_archive(struct arguments *a)
     struct sp_archive_result r;
     struct sp_readings readings = {0};
     struct sp_fault fault;
-    struct timespec start;
     char text[1024];
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    double start = sp_clock_seconds();
     sp_settings_text(&a->config, &a->archive.text);
     a->archive.max_record_bytes = a->config.input_max_record_bytes;
     a->archive.dir = a->output;
@@ -208,7 +200,7 @@ static int write_archive(struct arguments *a)
              (unsigned long long)r.whole, (unsigned long long)r.revisits,
              (unsigned long long)r.patches, (unsigned long long)r.bytes,
              (unsigned long long)r.stored_bytes, (unsigned long long)r.deepest,
-             seconds_since(&start));
+             sp_clock_seconds() - start);
     int wrote = a->summary ? write_summary(a->summary, text) : SP_EXIT_DONE;
     return code == SP_EXIT_DONE ? wrote : code;
 }
@@ -218,10 +210,9 @@ static int restore_archive(const struct arguments *a)
     struct watch watch = {0};
     struct sp_archive_restore_options o = {.restored = on_restored, .arg = &watch};
     struct sp_fault fault;
-    struct timespec start;
     uint64_t records = 0;
     char text[256];
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    double start = sp_clock_seconds();
     watch.last = start;
     o.dir = a->archive.inputs[0];
     o.url = strcmp(a->restore, "ALL") == 0 ? NULL : a->restore;
@@ -232,8 +223,8 @@ static int restore_archive(const struct arguments *a)
         return sp_cli_failed("%s", fault.text);
     snprintf(text, sizeof text,
              "{\"records\":%llu,\"bytes\":%llu,\"seconds\":%.3f,\"slowest_seconds\":%.6f}\n",
-             (unsigned long long)records, (unsigned long long)watch.bytes, seconds_since(&start),
-             watch.slowest);
+             (unsigned long long)records, (unsigned long long)watch.bytes,
+             sp_clock_seconds() - start, watch.slowest);
     return a->summary ? write_summary(a->summary, text) : SP_EXIT_DONE;
 }
 
