@@ -118,7 +118,7 @@ SAMEPAGE_API int samepage_filter_run(struct samepage_filter *filter,
  * 4,096.
  *
  * A text without sentences gives an empty document, which is similar to nothing. Returns NULL if
- * keep is out of range or the text cannot be read. The caller frees the document. */
+ * keep is out of range. The caller frees the document. */
 SAMEPAGE_API struct samepage_document *samepage_document_from_text(struct samepage_filter *filter,
                                                                    const char *text, size_t bytes,
                                                                    const char *type, size_t keep);

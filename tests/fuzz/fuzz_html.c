@@ -33,11 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct sp_view type = sp_view_str("text/html");
     struct sp_signature *first = NULL;
     for (size_t i = 0; i < KERNELS; i++) {
-        struct sp_signature *s = NULL;
         if (!sp_scan_use(kernels[i]))
             continue;
-        SP_ASSERT(sp_text_signature(text_for(i, data[0] & 3), type, html, data[0] & 4, &s) ==
-                  SP_OK);
+        struct sp_signature *s =
+            sp_text_signature(text_for(i, data[0] & 3), type, html, data[0] & 4);
         if (!first)
             first = sp_signature_ref(s);
         SP_ASSERT(sp_id_eq(first->content_hash, s->content_hash));
@@ -46,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     sp_signature_unref(first);
     struct sp_buf out = {0};
-    SP_ASSERT(sp_text_extract(text_for(0, data[0] & 3), type, html, data[0] & 4, &out) == SP_OK);
+    sp_text_extract(text_for(0, data[0] & 3), type, html, data[0] & 4, &out);
     sp_buf_done(&out);
     return 0;
 }

@@ -197,7 +197,7 @@ static void sketch(struct sp_archive_writer *w, struct about *a)
 {
     struct sp_view type = content_type(a);
     if (!a->sketched && sp_text_readable(type) && a->payload.len >= PAYLOAD_MIN)
-        sp_text_signature(w->text, type, a->payload, false, &a->signature);
+        a->signature = sp_text_signature(w->text, type, a->payload, false);
     a->sketched = true;
 }
 

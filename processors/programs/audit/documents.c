@@ -106,7 +106,6 @@ static uint32_t content_of(struct sp_audit *a, struct sp_signature *signature)
 static enum sp_err make(void *arg, struct sp_text *text, const struct sp_page_record *page,
                         struct sp_buf *scratch, struct sp_buf *out, const char **ret_why)
 {
-    struct sp_signature *signature;
     struct sp_view id = page->id.len ? page->id : page->url;
     (void)arg;
     if (!sp_page_record_succeeded(page) || !sp_text_readable(page->content_type))
@@ -114,11 +113,8 @@ static enum sp_err make(void *arg, struct sp_text *text, const struct sp_page_re
     *ret_why = sp_page_record_lacks_content(page);
     if (*ret_why)
         return SP_MALFORMED;
-    enum sp_err err = sp_text_signature(text, page->content_type, page->content,
-                                        page->content_is_utf8, &signature);
-    *ret_why = "the content cannot be read as text";
-    if (err != SP_OK)
-        return err;
+    struct sp_signature *signature =
+        sp_text_signature(text, page->content_type, page->content, page->content_is_utf8);
     sp_buf_reset(scratch);
     sp_signature_encode(signature, scratch);
     sp_signature_unref(signature);

@@ -40,9 +40,8 @@ static void on_item(void *arg, const struct sp_input_item *item)
         return;
     struct sp_buf *out = &t->list[t->next++].text;
     const struct sp_page_record *page = &item->page;
-    if (sp_text_extract(t->text, page->content_type, page->content, page->content_is_utf8, out) ==
-            SP_OK &&
-        out->len > TEXT_SHOWN)
+    sp_text_extract(t->text, page->content_type, page->content, page->content_is_utf8, out);
+    if (out->len > TEXT_SHOWN)
         out->len = TEXT_SHOWN;
 }
 

@@ -64,7 +64,6 @@ enum sp_err sp_document_make(void *maker, struct sp_text *text, const struct sp_
                              struct sp_buf *scratch, struct sp_buf *out, const char **ret_why)
 {
     const struct sp_document_maker *maker_ = maker;
-    struct sp_signature *signature = NULL;
     struct made m = {.time_ms = page->fetch_time_ms, .popularity = page->popularity};
     sp_buf_reset(scratch);
     enum sp_err err = sp_url_canonical(page->url, scratch);
@@ -76,11 +75,8 @@ enum sp_err sp_document_make(void *maker, struct sp_text *text, const struct sp_
     *ret_why = sp_page_record_lacks_content(page);
     if (*ret_why)
         return SP_MALFORMED;
-    *ret_why = "the content cannot be read as text";
-    err = sp_text_signature(text, page->content_type, page->content, page->content_is_utf8,
-                            &signature);
-    if (err != SP_OK)
-        return err;
+    struct sp_signature *signature =
+        sp_text_signature(text, page->content_type, page->content, page->content_is_utf8);
     size_t start = out->len;
     sp_buf_put(out, &m, sizeof m);
     put_signature(signature, &m, out);

@@ -6,17 +6,13 @@ enum sp_err sp_dedup_make(void *arg, struct sp_text *text, const struct sp_page_
                           struct sp_buf *scratch, struct sp_buf *out, const char **ret_why)
 {
     const bool *whole = arg;
-    struct sp_signature *signature = NULL;
     sp_buf_reset(scratch);
     if (sp_page_record_succeeded(page) && sp_text_readable(page->content_type)) {
         *ret_why = sp_page_record_lacks_content(page);
         if (*ret_why)
             return SP_MALFORMED;
-        enum sp_err err = sp_text_signature(text, page->content_type, page->content,
-                                            page->content_is_utf8, &signature);
-        *ret_why = "the content cannot be read as text";
-        if (err != SP_OK)
-            return err;
+        struct sp_signature *signature =
+            sp_text_signature(text, page->content_type, page->content, page->content_is_utf8);
         sp_signature_encode(signature, scratch);
         sp_signature_unref(signature);
     }

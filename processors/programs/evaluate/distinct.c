@@ -73,20 +73,14 @@ void sp_distinct_done(struct sp_distinct *d)
 struct words {
     struct sp_text *text;
     struct sp_bag **bags;
-    enum sp_err err;
 };
 
 static void take_words(void *arg, size_t number, const struct sp_page_record *page)
 {
     struct words *w = arg;
-    struct sp_signature *s = NULL;
     uint64_t *words;
-    enum sp_err err =
-        sp_text_signature(w->text, page->content_type, page->content, page->content_is_utf8, &s);
-    if (err != SP_OK) {
-        w->err = err;
-        return;
-    }
+    struct sp_signature *s =
+        sp_text_signature(w->text, page->content_type, page->content, page->content_is_utf8);
     size_t count = sp_text_first_words(w->text, &words);
     w->bags[number] = sp_bag_new(words, count);
     sp_signature_unref(s);
@@ -126,8 +120,6 @@ enum sp_err sp_distinct_read_words(struct sp_distinct *d, const struct sp_trace 
     text.detect_language = false;
     w.text = sp_text_new(&text);
     enum sp_err err = sp_trace_again(t, d->fetches, d->count, take_words, &w, fault);
-    if (err == SP_OK && w.err != SP_OK)
-        err = sp_fault_set(fault, w.err, "a content that was read before cannot be read again");
     if (err == SP_OK && d->count > 0) {
         if (o->progress)
             o->progress(o->progress_arg, "dictionaries", 0, 0);

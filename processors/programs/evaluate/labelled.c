@@ -340,16 +340,15 @@ enum sp_err sp_labelled_sign(const struct sp_labelled *set, const struct sp_text
                              struct sp_signature **ret_signatures, double *ret_seconds)
 {
     struct sp_text *text = sp_text_new(options);
-    enum sp_err err = SP_OK;
     double start = sp_clock_thread_seconds();
-    for (size_t i = 0; i < set->page_count && err == SP_OK; i++) {
+    for (size_t i = 0; i < set->page_count; i++) {
         const struct sp_labelled_page *page = &set->pages[i];
-        err = sp_text_signature(text, sp_view_str(page->content_type), page->content, true,
-                                &ret_signatures[i]);
+        ret_signatures[i] =
+            sp_text_signature(text, sp_view_str(page->content_type), page->content, true);
     }
     *ret_seconds = sp_clock_thread_seconds() - start;
     sp_text_free(text);
-    return err;
+    return SP_OK;
 }
 
 void sp_labelled_free(struct sp_labelled *set)

@@ -20,7 +20,6 @@ struct languages {
     const struct sp_distinct *contents;
     struct sp_text *text;
     uint16_t *of; /* of each content */
-    enum sp_err err;
     uint64_t pairs;
     uint64_t both_known; /* pairs lost, a language detected of either page */
     uint64_t one_unknown;
@@ -29,13 +28,8 @@ struct languages {
 static void take_language(void *arg, size_t number, const struct sp_page_record *page)
 {
     struct languages *l = arg;
-    struct sp_signature *s = NULL;
-    enum sp_err err =
-        sp_text_signature(l->text, page->content_type, page->content, page->content_is_utf8, &s);
-    if (err != SP_OK) {
-        l->err = err;
-        return;
-    }
+    struct sp_signature *s =
+        sp_text_signature(l->text, page->content_type, page->content, page->content_is_utf8);
     l->of[number] = s->language;
     sp_signature_unref(s);
 }
@@ -48,8 +42,6 @@ static enum sp_err detect(const struct sp_evaluation *e, struct languages *l)
     enum sp_err err = sp_trace_again(e->trace, l->contents->fetches, l->contents->count,
                                      take_language, l, e->fault);
     sp_text_free(l->text);
-    if (err == SP_OK && l->err != SP_OK)
-        err = sp_fault_set(e->fault, l->err, "a content that was read before cannot be read again");
     return err;
 }
 

@@ -354,12 +354,10 @@ static struct sp_text *new_text(void)
 struct samepage_document *samepage_document_from_text(struct samepage_filter *f, const char *text,
                                                       size_t bytes, const char *type, size_t keep)
 {
-    struct sp_signature *signature = NULL;
     if (!f->text)
         f->text = new_text();
-    if (sp_text_signature(f->text, sp_view_str(type), sp_view(text, bytes), false, &signature) !=
-        SP_OK)
-        return NULL;
+    struct sp_signature *signature =
+        sp_text_signature(f->text, sp_view_str(type), sp_view(text, bytes), false);
     struct samepage_document *d = samepage_document_from_hashes(
         sp_signature_shingles(signature), signature->shingle_count, signature->shingle_total, keep);
     sp_signature_unref(signature);

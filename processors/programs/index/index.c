@@ -48,22 +48,15 @@ struct samepage_signature *samepage_read(struct samepage_reader *reader, const c
                                          size_t bytes, const char *type)
 {
     struct sp_view content_type = sp_view_str(type ? type : "");
-    struct sp_signature *signature = NULL;
-    enum sp_err err =
-        sp_text_signature(reader->text, content_type, sp_view(text, bytes), false, &signature);
-    if (err != SP_OK) /* bytes that are invalid in the charset: treated as empty */
-        err = sp_text_signature(reader->text, content_type, sp_view(text, 0), true, &signature);
-    SP_ASSERT(err == SP_OK);
-    return as_public(signature);
+    return as_public(sp_text_signature(reader->text, content_type, sp_view(text, bytes), false));
 }
 
 const char *samepage_extract(struct samepage_reader *reader, const char *text, size_t bytes,
                              const char *type, size_t *ret_bytes)
 {
     sp_buf_reset(&reader->extract);
-    if (sp_text_extract(reader->text, sp_view_str(type ? type : ""), sp_view(text, bytes), false,
-                        &reader->extract) != SP_OK)
-        sp_buf_reset(&reader->extract); /* bytes that are invalid in the charset */
+    sp_text_extract(reader->text, sp_view_str(type ? type : ""), sp_view(text, bytes), false,
+                    &reader->extract);
     *ret_bytes = reader->extract.len;
     return reader->extract.len ? reader->extract.data : "";
 }
@@ -144,9 +137,7 @@ static uint64_t name_of(void *arg, uint32_t row)
 static uint32_t params_of(const struct sp_text_options *options)
 {
     struct sp_text *text = sp_text_new(options);
-    struct sp_signature *empty;
-    enum sp_err err = sp_text_signature(text, sp_view_str(""), sp_view_str(""), true, &empty);
-    SP_ASSERT(err == SP_OK);
+    struct sp_signature *empty = sp_text_signature(text, sp_view_str(""), sp_view_str(""), true);
     uint32_t params = empty->params;
     sp_signature_unref(empty);
     sp_text_free(text);

@@ -61,18 +61,15 @@ static struct place *place_of(struct sp_texts *x, struct sp_id id, int64_t fetch
     return p;
 }
 
-/* Adds the text to the kept texts; false if the page has no text. */
-static bool keep_text(struct reading *r, const struct sp_page_record *page, struct place *to)
+/* Adds the text to the kept texts. */
+static void keep_text(struct reading *r, const struct sp_page_record *page, struct place *to)
 {
     sp_buf_reset(&r->plain);
-    if (sp_text_extract(r->text, page->content_type, page->content, page->content_is_utf8,
-                        &r->plain) != SP_OK)
-        return false;
+    sp_text_extract(r->text, page->content_type, page->content, page->content_is_utf8, &r->plain);
     to->cut = r->plain.len > SP_TEXTS_SHOWN_BYTES;
     struct sp_view shown =
         sp_view(r->plain.data, to->cut ? (size_t)SP_TEXTS_SHOWN_BYTES : r->plain.len);
     to->lost = sp_kept_put(r->x->kept, shown, &to->offset) != SP_OK;
-    return true;
 }
 
 static void note(void *arg, const struct sp_input_item *item)
@@ -85,8 +82,8 @@ static void note(void *arg, const struct sp_input_item *item)
         return;
     if (sp_url_page(page->url, &r->url, &place.page) != SP_OK)
         return;
-    if (r->x->descriptors[r->file] < 0 && !keep_text(r, page, &place))
-        return;
+    if (r->x->descriptors[r->file] < 0)
+        keep_text(r, page, &place);
     pthread_rwlock_wrlock(&r->x->lock);
     struct place *p = place_of(r->x, place.page, place.fetch_time_ms);
     if (page->fetch_time_ms >= p->fetch_time_ms)

@@ -66,9 +66,9 @@ static enum sp_err take_content(struct sp_text *text, const struct sp_page_recor
     *ret_why = sp_page_record_lacks_content(page);
     if (*ret_why)
         return SP_MALFORMED;
-    *ret_why = "the content cannot be read as text";
-    return sp_text_signature(text, page->content_type, page->content, page->content_is_utf8,
-                             &c->signature);
+    c->signature =
+        sp_text_signature(text, page->content_type, page->content, page->content_is_utf8);
+    return SP_OK;
 }
 
 enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record *page,

@@ -70,11 +70,8 @@ TEST(hostile_markdown_is_linear)
         sp_buf_reset(&text);
         for (size_t k = 0; k < 200000; k++)
             sp_buf_put_str(&text, bombs[i]);
-        struct sp_signature *s = NULL;
-        CU_ASSERT_EQUAL(
-            sp_text_signature(t, sp_view_str("text/markdown"), sp_buf_view(&text), true, &s),
-            SP_OK);
-        sp_signature_unref(s);
+        sp_signature_unref(
+            sp_text_signature(t, sp_view_str("text/markdown"), sp_buf_view(&text), true));
     }
     sp_text_free(t);
     sp_buf_done(&text);

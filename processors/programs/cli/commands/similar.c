@@ -163,16 +163,13 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
     bool near = false;
     for (int i = 0; i < 2 && code == SP_EXIT_DONE; i++) {
         struct document *d = &documents[i];
-        enum sp_err err = SP_OK;
         if (!read_file(d->name, config->input_max_record_bytes, &d->content))
             code = sp_cli_failed("%s: cannot be read: %s", d->name, strerror(errno));
         else if (d->content.len > config->input_max_record_bytes)
             code = sp_cli_failed("%s: is longer than input.max_record_bytes", d->name);
         else
-            err = sp_text_signature(text, content_type(d->name), sp_buf_view(&d->content), false,
-                                    &d->signature);
-        if (err != SP_OK)
-            code = sp_cli_failed("%s: %s", d->name, sp_err_text(err));
+            d->signature =
+                sp_text_signature(text, content_type(d->name), sp_buf_view(&d->content), false);
     }
     if (code == SP_EXIT_DONE) {
         const struct sp_similarity_options *similarity = &settings.run.bus.group.similarity;

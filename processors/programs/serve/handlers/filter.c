@@ -24,19 +24,15 @@ struct job {
 
 _Static_assert((int)SP_SERVE_LIST <= (int)SAMEPAGE_FILTER_DOCUMENTS, "the filter takes any list");
 
-static enum sp_err of_text(struct job *j, const struct sp_list_item *item,
-                           struct samepage_document **ret_document)
+static struct samepage_document *of_text(struct job *j, const struct sp_list_item *item)
 {
-    struct sp_signature *signature = NULL;
     if (!j->t->text)
         j->t->text = sp_text_new(&j->s->options.text);
-    enum sp_err err =
-        sp_text_signature(j->t->text, item->content_type, item->text, true, &signature);
-    if (err != SP_OK)
-        return err;
-    *ret_document = sp_index_of_signature(j->s->index, signature);
+    struct sp_signature *signature =
+        sp_text_signature(j->t->text, item->content_type, item->text, true);
+    struct samepage_document *document = sp_index_of_signature(j->s->index, signature);
     sp_signature_unref(signature);
-    return SP_OK;
+    return document;
 }
 
 struct winner {
@@ -86,7 +82,7 @@ static unsigned find_documents(struct job *j)
                                     SP_SERVE_TEXT_BYTES);
         enum sp_err err = sp_state_page_id(j->t->reader, item->url, &page);
         if (item->text.data)
-            err = of_text(j, item, &document);
+            document = of_text(j, item);
         else if (err == SP_OK && j->statuses)
             err = of_status(j, page, &j->statuses[i], &document);
         else if (err == SP_OK)

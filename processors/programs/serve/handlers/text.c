@@ -31,14 +31,12 @@ static unsigned put_line(struct sp_serve *s, struct sp_serve_thread *t, struct s
     if (sp_parser_json(t->parser, line, &page, &why) != SP_OK)
         return sp_respond_error(t, MHD_HTTP_INTERNAL_SERVER_ERROR,
                                 "the file of --pages has changed: %s", why);
-    enum sp_err err =
-        sp_text_extract(t->text, page.content_type, page.content, page.content_is_utf8, &text);
+    sp_text_extract(t->text, page.content_type, page.content, page.content_is_utf8, &text);
     bool cut = text.len > SP_TEXTS_SHOWN_BYTES;
-    if (err == SP_OK)
-        put_text(&t->out, page.url, page.fetch_time_ms, cut,
-                 sp_view(text.data, cut ? (size_t)SP_TEXTS_SHOWN_BYTES : text.len));
+    put_text(&t->out, page.url, page.fetch_time_ms, cut,
+             sp_view(text.data, cut ? (size_t)SP_TEXTS_SHOWN_BYTES : text.len));
     sp_buf_done(&text);
-    return err == SP_OK ? MHD_HTTP_OK : sp_respond_failed(t, err, "");
+    return MHD_HTTP_OK;
 }
 
 static unsigned put_kept(struct sp_serve_thread *t, const char *given,

@@ -324,24 +324,23 @@ static void split_words(struct sp_text *t)
     t->split = true;
 }
 
-enum sp_err sp_text_signature(struct sp_text *t, struct sp_view content_type,
-                              struct sp_view content, bool is_utf8,
-                              struct sp_signature **ret_signature)
+struct sp_signature *sp_text_signature(struct sp_text *t, struct sp_view content_type,
+                                       struct sp_view content, bool is_utf8)
 {
     read_page(t, content_type, content, is_utf8, &t->page);
     uint16_t language = t->options.detect_language || t->stems ? detect_language(t, &t->page) : 0;
     struct sp_id text = hash_text(&t->page, language);
     t->split = false;
-    *ret_signature = sp_recent_find(t->recent, text, &t->word_count);
-    if (*ret_signature)
-        return SP_OK;
+    struct sp_signature *signature = sp_recent_find(t->recent, text, &t->word_count);
+    if (signature)
+        return signature;
     if (t->stems)
         sp_stems_language(t->stems, language);
     split_words(t);
     t->word_count = (uint32_t)sp_builder_word_count(t->builder);
-    *ret_signature = sp_builder_finish(t->builder, t->options.detect_language ? language : 0);
-    sp_recent_add(t->recent, text, *ret_signature, t->word_count);
-    return SP_OK;
+    signature = sp_builder_finish(t->builder, t->options.detect_language ? language : 0);
+    sp_recent_add(t->recent, text, signature, t->word_count);
+    return signature;
 }
 
 uint64_t sp_text_take_cut(struct sp_text *t)
@@ -374,8 +373,8 @@ size_t sp_text_first_words(struct sp_text *t, uint64_t **ret_words)
     return sp_builder_first_words(t->builder, ret_words);
 }
 
-enum sp_err sp_text_extract(struct sp_text *t, struct sp_view content_type, struct sp_view content,
-                            bool is_utf8, struct sp_buf *out)
+void sp_text_extract(struct sp_text *t, struct sp_view content_type, struct sp_view content,
+                     bool is_utf8, struct sp_buf *out)
 {
     struct page_text page;
     read_page(t, content_type, content, is_utf8, &page);
@@ -386,5 +385,4 @@ enum sp_err sp_text_extract(struct sp_text *t, struct sp_view content_type, stru
         sp_buf_put(out, page.base + block->start, block->end - block->start);
         sp_buf_put_u8(out, '\n');
     }
-    return SP_OK;
 }

@@ -9,7 +9,6 @@
 #define SP_TEXT_TEXT_H
 
 #include "base/bytes.h"
-#include "base/err.h"
 #include "page/builder.h"
 
 enum sp_text_scope {
@@ -47,14 +46,12 @@ struct sp_text *sp_text_new(const struct sp_text_options *options);
 void sp_text_free(struct sp_text *t);
 
 /* The whole first stage for one page: content in any supported charset and format to
- * its signature (one reference). `content_type` may be empty; its charset parameter
- * wins over a meta tag, a BOM over both; JSON input is UTF-8 already: then
- * `is_utf8` skips detection and conversion. Invalid bytes become U+FFFD, a charset
- * iconv does not know falls back to UTF-8 or windows-1252: never an error for content
- * that has any text. */
-enum sp_err sp_text_signature(struct sp_text *t, struct sp_view content_type,
-                              struct sp_view content, bool is_utf8,
-                              struct sp_signature **ret_signature);
+ * its signature. Returns one reference; never NULL. `content_type` may be empty; its charset
+ * parameter wins over a meta tag, a BOM over both; JSON input is UTF-8 already: then `is_utf8`
+ * skips detection and conversion. Invalid bytes become U+FFFD, a charset iconv does not know falls
+ * back to UTF-8 or windows-1252. */
+struct sp_signature *sp_text_signature(struct sp_text *t, struct sp_view content_type,
+                                       struct sp_view content, bool is_utf8);
 
 /* Pages that were longer than max_bytes, and were cut, since the last call. */
 uint64_t sp_text_take_cut(struct sp_text *t);
@@ -72,7 +69,7 @@ size_t sp_text_first_words(struct sp_text *t, uint64_t **ret_words);
 
 /* The text itself, for people and tests: chosen blocks in order, one a line, UTF-8, entities
  * resolved, original case. Appends to out. */
-enum sp_err sp_text_extract(struct sp_text *t, struct sp_view content_type, struct sp_view content,
-                            bool is_utf8, struct sp_buf *out);
+void sp_text_extract(struct sp_text *t, struct sp_view content_type, struct sp_view content,
+                     bool is_utf8, struct sp_buf *out);
 
 #endif
