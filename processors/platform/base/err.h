@@ -22,8 +22,6 @@ enum sp_err_class {
     X(NO_URL, no_url, BAD_RECORD, "the record has no usable url")                                  \
     X(UNKNOWN_SCHEMA, unknown_schema, BAD_RECORD,                                                  \
       "the record was written with a schema this program lacks")                                   \
-    X(CHARSET, charset, BAD_RECORD, "the content cannot be converted from its charset")            \
-    X(PARAMS, params, BAD_RECORD, "the signature was made with other parameters")                  \
     X(INVALID, invalid, FATAL, "an argument or option is not valid")                               \
     X(IO, io, FATAL, "reading or writing failed")                                                  \
     X(NO_MEMORY, no_memory, FATAL, "out of memory")                                                \
