@@ -96,7 +96,7 @@ struct sp_worker {
     uint64_t restored;   /* records that the last restore has applied */
     int64_t room_ms;     /* when the room on the disk was looked at */
     int64_t opened_round_ms;
-    bool doubted[SP_TOPICS];   /* whether they were recreated is to be asked */
+    bool doubted[SP_TOPICS];   /* ask the broker whether the topic was recreated */
     bool remade[SP_TOPICS];    /* that they were recreated was logged */
     bool fenced;               /* another process has its name; set at the end of the round */
     bool paused;               /* intake: also for partitions that come */

@@ -27,8 +27,8 @@ struct sp_local_bus_options {
      * to this. 0: whatever the index takes. */
     size_t memory_bytes;
     struct sp_contain_options contain; /* threshold 0: there is no such stage */
-    /* NULL, or what every message is passed through on its way (tests: the codec). Takes the
-     * message over and returns its replacement. */
+    /* NULL, or a function that replaces each message before it is delivered (tests: by the codec).
+     * Takes the message over and returns its replacement. */
     struct sp_message *(*wire)(void *arg, struct sp_message *m);
     void *wire_arg;
 };
@@ -104,10 +104,10 @@ enum sp_err sp_local_bus_settle(struct sp_local_bus *bus);
 /* Whether large groups have pages that are told their status later (sp_group_stage_work). */
 bool sp_local_bus_owes(const struct sp_local_bus *bus);
 
-/* Writes all stages' changes into the database's open batch; the caller commits it. Messages under
- * way are no part of it: it is a state to go on from only where there are none. */
+/* Writes all stages' changes into the database's open batch; the caller commits it. A run can
+ * continue from this state only if no message is under way. */
 enum sp_err sp_local_bus_flush(struct sp_local_bus *bus);
-/* The same for pages and groups only: what a reader of these finds, and no state to go on from. */
+/* Writes pages and groups only, for readers. A run cannot continue from this state. */
 enum sp_err sp_local_bus_flush_pages(struct sp_local_bus *bus);
 /* For a database in memory, where a flush makes no state safe: frees contents that no page has, if
  * there are many, without writing anything. Returns whether a flush is due, which frees the rest of

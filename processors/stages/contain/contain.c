@@ -169,7 +169,7 @@ static void put_new(struct sp_contain_stage *c, struct sp_id page, const char *u
         struct sp_contain_item *item =
             sp_contain_item_new(c, page, url, signature, c->next_order++);
         sp_contain_host_join(c, sp_contain_host_id(url), item);
-        if (old) /* now: the last page of a host takes it along */
+        if (old) /* only now: the host is freed with its last page */
             sp_contain_host_leave(c, old);
         sp_contain_item_free(old);
         bring_in(c, item, signature);

@@ -130,8 +130,8 @@ struct sp_contain_stage {
     struct sp_contain_list slots; /* NULL: it has left */
     uint64_t next_order;
     struct sp_contain_index holders[SP_CONTAIN_KINDS]; /* which pages have a shingle */
-    /* Which wait for one that has it. For a capped one both: the second has what the first lacks
-     * for these. */
+    /* Pages that wait for a container with a shingle. Full pages wait in both, because the shingles
+     * in the first do not suffice for capped containers. */
     struct sp_contain_index seekers[SP_CONTAIN_KINDS];
     /* Of the page that was entered last, by number of its signature's shingles: how long the lists
      * of all holders are in level 0; others: SP_CONTAIN_UNKNOWN. A list is not looked up again. */
@@ -140,7 +140,7 @@ struct sp_contain_stage {
     const struct sp_contain_item *lengths_of;
     uint64_t stamp;
     uint64_t puts;        /* of new contents, ever */
-    uint64_t dear;        /* entries of long lists that searches let pass, ever: search.c */
+    uint64_t dear;        /* entries of long lists that searches were allowed to read, ever */
     bool account_changed; /* puts or dear, since the last flush */
     struct sp_contain_keys changed_items;
     struct sp_contain_keys changed_hosts;
@@ -149,7 +149,7 @@ struct sp_contain_stage {
     struct sp_contain_stats stats;
 };
 
-/* What of a page counts, ascending. */
+/* The counted shingles of a page, ascending. */
 struct sp_contain_counted {
     struct sp_contain_item *item;
     struct sp_signature *signature; /* one reference */
@@ -165,7 +165,7 @@ struct sp_contain_selection {
     uint32_t count;
 };
 
-/* As a cost: of a shingle whose part is not known to be filled. */
+/* The cost of a shingle whose part may not be filled yet. */
 static const uint32_t SP_CONTAIN_UNKNOWN = UINT32_MAX;
 
 /* ---- items.c ---- */
@@ -239,7 +239,7 @@ void sp_contain_selection_done(struct sp_contain_selection *selection);
 /* Gives it a slot, and enters it among the holders of its shingles. */
 void sp_contain_item_enter(struct sp_contain_stage *c, struct sp_contain_item *item,
                            const struct sp_signature *signature);
-/* The pages that it contains are without container, and appended. */
+/* Detaches the pages that it contains, and appends them to *ret_left. */
 void sp_contain_item_leave(struct sp_contain_stage *c, struct sp_contain_item *item,
                            const struct sp_signature *signature, struct sp_contain_list *ret_left);
 /* All pages of the kind's index are among the holders in the parts of the level. */
@@ -249,7 +249,7 @@ void sp_contain_level_fill(struct sp_contain_stage *c, enum sp_contain_kind kind
 
 void sp_contain_host_join(struct sp_contain_stage *c, struct sp_id host,
                           struct sp_contain_item *item);
-/* The last one takes its host along. */
+/* Frees the host with its last page. */
 void sp_contain_host_leave(struct sp_contain_stage *c, struct sp_contain_item *item);
 /* One more page was put. Appended: what was counted before and is not now, or the other way round.
  */
