@@ -63,7 +63,7 @@ static void send_applied(struct sp_group_stage *st, const struct sp_member *m, b
 }
 
 /* A member of a large group has new content. If it leaves without a check, the pages that redirect
- * to it leave with it. */
+ * to it leave with it; if these are many, they leave later, as in a group that is checked. */
 static void new_content_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                               const struct sp_change *c)
 {
@@ -81,11 +81,10 @@ static void new_content_large(struct sp_group_stage *st, struct sp_group *g, str
     sp_member_changed(st, g, m);
     send_applied(st, m, settled);
     sp_group_forget_version(g, m);
-    if (sp_group_checks_departures(st)) {
+    if (sp_group_checks_departures(st) || (!stays && !sp_large_leaves_at_once(st, m)))
         sp_debt_split(st, g, m->page);
-    } else if (!stays) {
-        sp_large_leave(st, g, m);
-    } /* sp_fast_recheck handles the doubts that are left */
+    else if (!stays)
+        sp_large_leave(st, g, m); /* sp_fast_recheck handles the doubts that are left */
 }
 
 static void new_content_small(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,

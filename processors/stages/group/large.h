@@ -247,6 +247,8 @@ void sp_bonds_doubt_all(struct sp_group *g);
  * leaves, if it is a small one. Returns the number of members that must leave later; then the
  * doubts stay. */
 uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed);
+/* Whether the member and all redirects that end at it are few enough to leave in one step. */
+bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *m);
 /* The piece of this page leaves if it is a small one. Looks at a bounded number of rows. */
 void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
 

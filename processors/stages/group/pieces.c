@@ -17,12 +17,13 @@ struct collecting {
     struct sp_searches *s;
     struct piece *piece;
     bool count_only;
+    uint32_t enough; /* members to count */
 };
 
 static void collect_hub(const struct collecting *c, const struct sp_hub *h)
 {
     struct sp_shelf_place place = {0, 0};
-    for (struct sp_member *m; (m = sp_hub_next(h, &place));)
+    for (struct sp_member *m; c->piece->size < c->enough && (m = sp_hub_next(h, &place));)
         if (c->count_only)
             c->piece->size += sp_large_size_behind(m);
         else
@@ -35,12 +36,24 @@ static void collect_row(void *arg, uint32_t row)
     collect_hub(c, sp_hub_at(c->s->g->large, row));
 }
 
-static void collect(struct sp_searches *s, const struct sp_search *x, struct piece *piece,
-                    bool count_only)
+static void collect_all(struct collecting *c, const struct sp_search *x)
 {
-    struct collecting c = {s, piece, count_only};
     for (uint32_t i = 0; i < x->found.count; i++)
-        sp_stars_each_member(s->g->large->stars, x->found.hubs[i]->row, collect_row, &c);
+        sp_stars_each_member(c->s->g->large->stars, x->found.hubs[i]->row, collect_row, c);
+}
+
+static void collect(struct sp_searches *s, const struct sp_search *x, struct piece *piece)
+{
+    struct collecting c = {s, piece, false, UINT32_MAX};
+    collect_all(&c, x);
+}
+
+/* Counts members until there are `enough`. */
+static void count_members(struct sp_searches *s, const struct sp_search *x, struct piece *piece,
+                          uint32_t enough)
+{
+    struct collecting c = {s, piece, true, enough};
+    collect_all(&c, x);
 }
 
 /* The larger first; among equals the one with the smaller first page. */
@@ -63,7 +76,7 @@ static uint32_t measure(struct sp_searches *s, struct piece *pieces, uint32_t *r
         if (sp_search_is_merged(s, i))
             continue;
         if (sp_search_has_ended(x))
-            collect(s, x, &pieces[count], true);
+            count_members(s, x, &pieces[count], UINT32_MAX);
         else
             *ret_open = count;
         outside += pieces[count++].size;
@@ -90,7 +103,7 @@ static void fill(struct sp_searches *s, struct piece *pieces)
             continue;
         if (pieces[number].leaves) {
             sp_search_finish(s, i);
-            collect(s, &s->items[i], &pieces[number], false);
+            collect(s, &s->items[i], &pieces[number]);
         }
         number++;
     }
@@ -101,7 +114,7 @@ static void fill(struct sp_searches *s, struct piece *pieces)
     if (!s->count && s->g->large->ranks.count && pieces[number].leaves) {
         place = sp_shelf_first(&s->g->large->ranks);
         for (struct sp_hub *h; (h = sp_shelf_next(&s->g->large->ranks, &place));) {
-            struct collecting c = {s, &pieces[number], false};
+            struct collecting c = {s, &pieces[number], false, UINT32_MAX};
             collect_hub(&c, h);
         }
     }
@@ -145,6 +158,11 @@ static uint32_t piece_of(struct sp_searches *s, struct sp_id page)
 static uint32_t at_once(const struct sp_group_stage *st)
 {
     return st->options.split_at_once ? st->options.split_at_once : AT_ONCE;
+}
+
+bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *m)
+{
+    return sp_large_size_behind(m) <= at_once(st);
 }
 
 /* Chooses the pieces that leave now: all but the largest, or if these are many members and a page
@@ -258,7 +276,7 @@ uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const str
     return later;
 }
 
-/* Follows the bonds from the hub, and collects its piece unless that has many rows. */
+/* Follows the bonds from the hub, and collects its piece unless that has many members. */
 static bool find_piece(struct sp_group_stage *st, struct sp_group *g, const struct sp_hub *h,
                        struct piece *piece)
 {
@@ -271,9 +289,12 @@ static bool find_piece(struct sp_group_stage *st, struct sp_group *g, const stru
         sp_search_advance(&s, 0);
     bool ended = sp_search_has_ended(x);
     if (ended)
-        collect(&s, x, piece, false);
+        count_members(&s, x, piece, at_once(st) + 1);
+    bool small = ended && piece->size <= at_once(st);
+    if (small)
+        collect(&s, x, piece);
     sp_searches_done(&s);
-    return ended;
+    return small;
 }
 
 void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
@@ -283,11 +304,11 @@ void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp
     sp_hubs_index(st, g);
     if (st->err || !end)
         return;
+    if (end->hub ? !find_piece(st, g, end->hub, &piece) : sp_large_size_behind(end) > at_once(st))
+        return;
     if (!end->hub)
         sp_large_behind(g, end, &piece.list);
-    else if (!find_piece(st, g, end->hub, &piece))
-        return;
-    if (piece.list.members && piece.list.count <= at_once(st) && piece.list.count < g->count) {
+    if (piece.list.count < g->count) {
         qsort(piece.list.members, piece.list.count, sizeof *piece.list.members, sp_member_by_page);
         sp_large_part(st, g, piece.list.members, piece.list.count);
     }
