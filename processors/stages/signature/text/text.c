@@ -112,11 +112,8 @@ void sp_text_free(struct sp_text *t)
 
 /* ---- format ---- */
 
-static bool type_is(struct sp_view type, const char *name)
-{
-    return type.len == strlen(name) &&
-           (type.len == 0 || strncasecmp(type.data, name, type.len) == 0);
-}
+/* Of content types that name no format: the first bytes decide, or the content has no text. */
+enum { SNIFFED = -1, NO_TEXT = -2 };
 
 static bool looks_like_html(struct sp_view content)
 {
@@ -151,33 +148,34 @@ static struct sp_view bare_type(struct sp_view type)
     return type;
 }
 
+/* Returns the enum sp_text_format that a content type names, SNIFFED or NO_TEXT. */
+static int format_of(struct sp_view content_type)
+{
+    static const struct {
+        const char *type;
+        int format;
+    } types[] = {{"text/html", SP_FORMAT_HTML},         {"application/xhtml+xml", SP_FORMAT_HTML},
+                 {"text/markdown", SP_FORMAT_MARKDOWN}, {"text/x-markdown", SP_FORMAT_MARKDOWN},
+                 {"text/plain", SP_FORMAT_PLAIN},       {"application/octet-stream", SNIFFED}};
+    struct sp_view type = bare_type(content_type);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (type.len == strlen(types[i].type) &&
+            strncasecmp(type.data, types[i].type, type.len) == 0)
+            return types[i].format;
+    bool is_type = type.len && memchr(type.data, '/', type.len); /* not "", "unknown" or "unk" */
+    return is_type ? NO_TEXT : SNIFFED;
+}
+
 bool sp_text_readable(struct sp_view content_type)
 {
-    static const char *const readable[] = {"",
-                                           "text/html",
-                                           "application/xhtml+xml",
-                                           "text/markdown",
-                                           "text/x-markdown",
-                                           "text/plain",
-                                           "application/octet-stream",
-                                           "unknown",
-                                           "unk"};
-    struct sp_view type = bare_type(content_type);
-    for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
-        if (type_is(type, readable[i]))
-            return true;
-    return type.len && !memchr(type.data, '/', type.len); /* not a type: the bytes decide */
+    return format_of(content_type) != NO_TEXT;
 }
 
 enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view content)
 {
-    struct sp_view type = bare_type(content_type);
-    if (type_is(type, "text/html") || type_is(type, "application/xhtml+xml"))
-        return SP_FORMAT_HTML;
-    if (type_is(type, "text/markdown") || type_is(type, "text/x-markdown"))
-        return SP_FORMAT_MARKDOWN;
-    if (type_is(type, "text/plain"))
-        return SP_FORMAT_PLAIN;
+    int format = format_of(content_type);
+    if (format != SNIFFED && format != NO_TEXT)
+        return (enum sp_text_format)format;
     return looks_like_html(content) ? SP_FORMAT_HTML : SP_FORMAT_PLAIN;
 }
 
