@@ -10,13 +10,17 @@
  * any fetch of its page that is to come. */
 #define SP_FETCH_TIME_END (1ll << 43)
 
-/* SP_OK with *ret_message NULL: the fetch says nothing of the page (a 5xx, an image, a part of a
- * page). An error: a dead letter, *ret_why a sentence. Scratch is reused from call to call. */
+/* Makes a message from one record. Returns SP_OK and a message that the caller frees, or SP_OK and
+ * NULL if the fetch says nothing of its page (a 5xx, an image, a part of a page). Otherwise returns
+ * SP_NO_URL or SP_MALFORMED; then *ret_message is unchanged, and *ret_why is a literal for the dead
+ * letter. `scratch` is overwritten. Thread rule: that of `text`. */
 enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record *page,
                               struct sp_buf *scratch, struct sp_message **ret_message,
                               const char **ret_why);
 
-/* The message that forgets the page of that URL. SP_NO_URL. */
+/* Makes the message that forgets the page of a URL. Returns SP_OK and a message that the caller
+ * frees, or SP_NO_URL; then *ret_message is unchanged. `scratch` is overwritten. Thread rule: any
+ * thread with a scratch of its own. */
 enum sp_err sp_erase_message(struct sp_view url, struct sp_buf *scratch,
                              struct sp_message **ret_message);
 

@@ -23,7 +23,8 @@ enum sp_text_format { SP_FORMAT_HTML, SP_FORMAT_MARKDOWN, SP_FORMAT_PLAIN };
  * at the first bytes. */
 enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view content);
 
-/* Six times as much, what a conversion to UTF-8 can make of it, still has offsets of 32 bits. */
+/* A conversion to UTF-8 can make a text six times as long. Offsets of 32 bits still reach its end.
+ */
 enum { SP_TEXT_MAX_BYTES = 128 << 20 };
 
 struct sp_text_options {
@@ -45,11 +46,10 @@ struct sp_text;
 struct sp_text *sp_text_new(const struct sp_text_options *options);
 void sp_text_free(struct sp_text *t);
 
-/* The whole first stage for one page: content in any supported charset and format to
- * its signature. Returns one reference; never NULL. `content_type` may be empty; its charset
- * parameter wins over a meta tag, a BOM over both; JSON input is UTF-8 already: then `is_utf8`
- * skips detection and conversion. Invalid bytes become U+FFFD, a charset iconv does not know falls
- * back to UTF-8 or windows-1252. */
+/* Makes the signature of a page. Returns one reference; never NULL. `content_type` may be empty. A
+ * BOM names the charset; else the charset parameter, else a meta tag or an XML declaration. Content
+ * without a known charset is read as UTF-8 if it is valid, and otherwise as windows-1252. Invalid
+ * bytes become U+FFFD. `is_utf8` skips all of this: the content is in UTF-8. */
 struct sp_signature *sp_text_signature(struct sp_text *t, struct sp_view content_type,
                                        struct sp_view content, bool is_utf8);
 
