@@ -53,10 +53,46 @@ void sp_contain_stage_free(struct sp_contain_stage *c)
     sp_free(c);
 }
 
+/* Gives all items new slots, in order, and makes all indexes again. */
+static void reindex(struct sp_contain_stage *c)
+{
+    struct sp_contain_list items = {0}, slots = c->slots;
+    struct sp_contain_counted counted;
+    for (uint32_t i = 0; i < slots.count; i++)
+        if (slots.at[i])
+            sp_contain_list_add(&items, slots.at[i]);
+    sp_free(slots.at);
+    c->slots = (struct sp_contain_list){0};
+    for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++) {
+        sp_contain_index_done(&c->holders[kind]);
+        sp_contain_index_done(&c->seekers[kind]);
+    }
+    sp_contain_levels_init(c);
+    for (uint32_t i = 0; i < items.count && c->err == SP_OK; i++) {
+        struct sp_signature *s = sp_contain_signature(c, items.at[i]);
+        if (s)
+            sp_contain_item_enter(c, items.at[i], s);
+        for (enum sp_contain_kind kind = 0; s && kind <= items.at[i]->kind; kind++)
+            for (uint32_t level = 1; level < c->holders[kind].levels; level++)
+                sp_contain_level_fill(c, kind, level); /* the signature is at hand */
+        sp_signature_unref(s);
+        sp_contents_trim(c->contents);
+    }
+    for (uint32_t i = 0; i < items.count && c->err == SP_OK; i++) {
+        sp_free(items.at[i]->picks);
+        items.at[i]->picks = NULL;
+        if (sp_contain_count(c, items.at[i], &counted))
+            sp_contain_wait_by_costs(c, &counted);
+        sp_contain_counted_done(&counted);
+        sp_contents_trim(c->contents);
+    }
+    sp_free(items.at);
+}
+
 enum sp_err sp_contain_stage_load(struct sp_contain_stage *c)
 {
     if (sp_contain_read(c) == SP_OK)
-        sp_contain_reindex(c);
+        reindex(c);
     return c->err;
 }
 
@@ -148,7 +184,7 @@ static void bring_in(struct sp_contain_stage *c, struct sp_contain_item *item,
 {
     c->puts++;
     if (c->slots.count >= SLOTS_MAX)
-        sp_contain_reindex(c);
+        reindex(c);
     sp_contain_item_enter(c, item, signature);
     sp_contain_search(c, item);
     if (c->err == SP_OK)

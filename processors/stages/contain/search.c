@@ -105,9 +105,9 @@ static bool are_dear(struct search *s, uint32_t picks)
 /* True: a better one was found, so fewer lists may be enough, or there are more to choose from. */
 static bool read_picked(struct search *s, enum sp_contain_kind kind)
 {
+    struct sp_contain_choice choice = {&s->counted, s->bar, kind, s->left, s->done};
     uint32_t count;
-    bool enough =
-        sp_contain_pick(s->c, &s->counted, s->bar, kind, s->left, s->done, s->picks, &count);
+    bool enough = sp_contain_pick(s->c, &choice, s->picks, &count);
     if (s->level == LEVEL_NONE)
         look_at_picks(s, kind, count);
     if (!enough ? look_further(s, kind, 1) : are_dear(s, count) && look_further(s, kind, STEPS))

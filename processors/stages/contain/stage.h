@@ -1,11 +1,12 @@
 /* What the files of the contain stage have in common. Private to contain.
  *
- *   contain.c   put, remove: the steps
+ *   contain.c   put, remove: the steps; makes the indexes at a start
  *   items.c     pages in memory; containers; the share of one page that another one has
  *   hosts.c     the boilerplate of hosts: shingles on most of their pages
  *   levels.c    chooses the shingles of pages that are in the indexes
- *   seek.c      chooses the shingles under which a page waits for a better container, and finds the
- *               waiting pages for which a new page is a better one
+ *   pick.c      chooses the shingles of which every container of a page must have at least one
+ *   seek.c      keeps the pages that wait for a better container under such shingles, and finds
+ *               those for which a new page is a better one
  *   search.c    finds the best container of a page
  *   rows.c      the stored form */
 #ifndef SP_CONTAIN_STAGE_H
@@ -165,6 +166,15 @@ struct sp_contain_selection {
     uint32_t count;
 };
 
+/* What to choose shingles for: each page of the kind that exceeds the bar must have one of them. */
+struct sp_contain_choice {
+    const struct sp_contain_counted *counted;
+    struct sp_contain_share bar;
+    enum sp_contain_kind kind;
+    const uint32_t *costs; /* of each counted shingle */
+    const bool *taken;     /* whether it is chosen already; NULL: none is */
+};
+
 /* The cost of a shingle whose part may not be filled yet. */
 static const uint32_t SP_CONTAIN_UNKNOWN = UINT32_MAX;
 
@@ -257,29 +267,30 @@ void sp_contain_host_learn(struct sp_contain_stage *c, struct sp_contain_host *h
                            struct sp_contain_numbers *ret_changed);
 void sp_contain_host_free(struct sp_contain_host *host);
 
-/* ---- seek.c ---- */
+/* ---- pick.c ---- */
 
 /* How many pages of the kind have each of the shingles in the level's parts; fills these parts.
  * Level 0 makes all others unknown; any other level needs what the one before left in `costs`. */
 void sp_contain_costs(struct sp_contain_stage *c, const struct sp_contain_counted *counted,
                       enum sp_contain_kind kind, uint32_t level, uint32_t *costs);
-/* Chooses shingles of which each page of the kind that exceeds the bar has at least one, the
- * cheapest known ones that will do: their numbers, into room for all. Those of `taken` are chosen
- * already, and not returned; NULL: none. False: the known ones are too few. */
-bool sp_contain_pick(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
-                     struct sp_contain_share bar, enum sp_contain_kind kind, const uint32_t *costs,
-                     const bool *taken, uint32_t *ret_picks, uint32_t *ret_count);
+/* Chooses the cheapest shingles of known cost that will do: their numbers, into room for all. Those
+ * that are taken are not returned. False: too few costs are known. */
+bool sp_contain_pick(const struct sp_contain_stage *c, const struct sp_contain_choice *choice,
+                     uint32_t *ret_picks, uint32_t *ret_count);
+
+/* ---- seek.c ---- */
+
 /* From now on the item hears of each page that exceeds its share. `costs`: how many pages of its
  * own kind have each of its shingles; changed. Many pages wait under a shingle only where many of
  * one kind have it. */
 void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted *counted,
                      uint32_t *costs);
+/* The same, with the costs of level 0, which it looks up. */
+void sp_contain_wait_by_costs(struct sp_contain_stage *c, const struct sp_contain_counted *counted);
 void sp_contain_wait_no_more(struct sp_contain_stage *c, struct sp_contain_item *item);
 /* Pages that are better off with this one in the place of their container get it, and are told. */
 void sp_contain_offer(struct sp_contain_stage *c, struct sp_contain_item *item,
                       const struct sp_signature *signature);
-/* Gives all items new slots, in order, and makes all indexes again. */
-void sp_contain_reindex(struct sp_contain_stage *c);
 
 /* ---- search.c ---- */
 
