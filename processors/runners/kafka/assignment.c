@@ -18,8 +18,8 @@ static bool on_restore(void *arg, uint64_t applied, int64_t remaining)
     w->restored = applied;
     sp_worker_alive(w);
     rd_kafka_poll(w->consumer, 0); /* otherwise the broker removes it after max.poll.interval.ms */
-    if (applied && now_ms - w->restored_ms >= SAY_MS) {
-        w->restored_ms = now_ms;
+    if (applied && now_ms - w->logged.restores_ms >= SAY_MS) {
+        w->logged.restores_ms = now_ms;
         sp_worker_say(w, "info", "restoring: %" PRIu64 " records applied, %" PRId64 " to go",
                       applied, remaining);
     }
@@ -363,7 +363,7 @@ void sp_assignment_close(struct sp_worker *w)
 static void give_back(struct sp_worker *w)
 {
     sp_transaction_commit(w);
-    if (w->open)
+    if (w->transaction.open)
         sp_transaction_abort(w);
     sp_assignment_close(w);
 }

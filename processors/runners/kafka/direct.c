@@ -59,7 +59,7 @@ static void deliver_one(struct sp_worker *w, struct sp_task *t)
     sp_step_end(w, &step, t, NULL, what, 0);
     if (err != SP_OK)
         sp_damage_note(w, t, err, "the stage failed", sp_err_text(err));
-    w->handled++;
+    w->transaction.handled++;
     ADD(w, direct, 1);
 }
 

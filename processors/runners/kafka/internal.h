@@ -58,9 +58,6 @@ struct sp_worker {
     rd_kafka_t *consumer;
     rd_kafka_t *producer;
     rd_kafka_t *watcher;
-    rd_kafka_queue_t *policies;         /* NULL: no reply about topics is waited for */
-    bool untold;                        /* the last reply was none, and that was said */
-    int64_t policies_ms;                /* when the topics were last asked about; 0: never */
     struct sp_states *states;           /* NULL: none was opened yet */
     struct sp_standby *standby;         /* NULL: nothing of other instances is followed */
     struct sp_lag *lag;                 /* NULL: intake does not wait for the tiers */
@@ -80,24 +77,35 @@ struct sp_worker {
     struct sp_buf waiting;   /* messages of the open transaction; see waiting.c */
     bool waits;              /* more are added to them */
     size_t kept;             /* messages, of all tasks */
-    uint64_t logged_step_us; /* the longest step that was logged */
     size_t too_large; /* bytes of the last output of a stateless stage that no topic takes; 0 */
-    bool open;        /* a transaction */
-    bool purged;      /* librdkafka gave up messages of it */
-    int64_t opened_ms;
-    int64_t commit_ms;  /* what the last commit took, without the steps before it */
-    int64_t due_ms;     /* when to look whether it ends */
-    uint64_t handled;   /* in it */
+    struct {
+        bool open;
+        bool purged; /* librdkafka gave up messages of it */
+        int64_t opened_ms;
+        int64_t due_ms;     /* when to look whether it ends */
+        int64_t commit_ms;  /* what the last commit took, without the steps before it */
+        uint64_t handled;   /* messages in it */
+        uint64_t taken;     /* of these, from the topic */
+        int64_t handled_ms; /* when the last of them was taken */
+    } transaction;
+    struct {
+        rd_kafka_queue_t *queue; /* of the reply; NULL: none is waited for */
+        int64_t asked_ms;        /* when the topics were last asked about; 0: never */
+        bool warned; /* the last request failed, or found a doubtful setting: logged once */
+    } policies;
+    struct {
+        bool doubted[SP_TOPICS]; /* ask the broker whether the topic was recreated */
+        bool logged[SP_TOPICS];  /* it was logged that the topic was recreated */
+    } recreated;
+    struct {
+        uint64_t step_us;    /* the longest step that was logged */
+        int64_t restores_ms; /* when the progress of restores was logged */
+    } logged;
     uint64_t set_aside; /* messages, in this round */
-    uint64_t taken;     /* of these, from the topic */
-    int64_t handled_ms; /* when the last of them was taken */
     int64_t measured_ms;
-    int64_t restored_ms; /* when it was said how far restores are */
-    uint64_t restored;   /* records that the last restore has applied */
-    int64_t room_ms;     /* when the room on the disk was looked at */
+    uint64_t restored; /* records that the last restore has applied */
+    int64_t room_ms;   /* when the room on the disk was looked at */
     int64_t opened_round_ms;
-    bool doubted[SP_TOPICS];   /* ask the broker whether the topic was recreated */
-    bool remade[SP_TOPICS];    /* that they were recreated was logged */
     bool fenced;               /* another process has its name; set at the end of the round */
     bool paused;               /* intake: also for partitions that come */
     struct sp_failure failure; /* of anything since the start; ends the round */

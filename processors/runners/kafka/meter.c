@@ -45,20 +45,23 @@ static void measure_db(struct sp_db *db, uint64_t *ret_disk, struct sp_db_counts
 static void look_at_policies(struct sp_worker *w, int64_t now_ms)
 {
     struct sp_fault fault;
-    if (!w->policies && (!w->policies_ms || now_ms - w->policies_ms >= POLICIES_INTERVAL_MS)) {
-        w->policies = sp_policy_ask(w->watcher, w->topics, w->partitions, sp_worker_timeout_ms(w));
-        w->policies_ms = now_ms;
+    if (!w->policies.queue &&
+        (!w->policies.asked_ms || now_ms - w->policies.asked_ms >= POLICIES_INTERVAL_MS)) {
+        w->policies.queue =
+            sp_policy_ask(w->watcher, w->topics, w->partitions, sp_worker_timeout_ms(w));
+        w->policies.asked_ms = now_ms;
     }
-    enum sp_err err = w->policies ? sp_policy_take(w->policies, w->topics, &fault) : SP_NOT_FOUND;
+    enum sp_err err =
+        w->policies.queue ? sp_policy_take(w->policies.queue, w->topics, &fault) : SP_NOT_FOUND;
     if (err == SP_NOT_FOUND)
         return;
-    rd_kafka_queue_destroy(w->policies);
-    w->policies = NULL;
+    rd_kafka_queue_destroy(w->policies.queue);
+    w->policies.queue = NULL;
     if (err == SP_INVALID)
         sp_failure_note(&w->failure, err, "topics", fault.text);
-    else if (err != SP_OK && !w->untold)
+    else if (err != SP_OK && !w->policies.warned)
         sp_worker_say(w, "warning", "%s", fault.text);
-    w->untold = err != SP_OK;
+    w->policies.warned = err != SP_OK;
 }
 
 void sp_worker_measure(struct sp_worker *w)
@@ -106,7 +109,7 @@ void sp_worker_measure(struct sp_worker *w)
 void sp_worker_upkeep(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
-    if (!stage->upkeep || w->open || w->paused)
+    if (!stage->upkeep || w->transaction.open || w->paused)
         return;
     for (int32_t p = 0; p < w->partitions[stage->input]; p++) {
         struct sp_task *t = w->tasks[p];

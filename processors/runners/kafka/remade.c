@@ -34,7 +34,7 @@ static const char *loss(enum sp_topic topic)
 
 void sp_remade_doubt(struct sp_worker *w, enum sp_topic topic)
 {
-    w->doubted[topic] = !w->remade[topic];
+    w->recreated.doubted[topic] = !w->recreated.logged[topic];
 }
 
 /* Where a partition ends at least. `delivered` counts if a new changelog has grown beyond the old
@@ -60,7 +60,7 @@ static void note_remade(struct sp_worker *w, enum sp_topic topic, int32_t partit
         sp_failure_note_cause(&w->failure, SP_ABORT_BROKER, w->topics[topic], text);
         return;
     }
-    w->remade[topic] = true;
+    w->recreated.logged[topic] = true;
     ADD(w, errors, 1);
     sp_worker_say(w, "error", "%s: %s", w->topics[topic], text);
 }
@@ -79,9 +79,9 @@ static enum sp_topic most_urgent(const struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
     int topic = 0;
-    if (stage->stateful && w->doubted[stage->changelog])
+    if (stage->stateful && w->recreated.doubted[stage->changelog])
         return stage->changelog;
-    while (topic < SP_TOPICS && !w->doubted[topic])
+    while (topic < SP_TOPICS && !w->recreated.doubted[topic])
         topic++;
     return (enum sp_topic)topic;
 }
@@ -92,7 +92,7 @@ enum sp_err sp_remade_check(struct sp_worker *w)
     struct sp_fault fault;
     if (topic == SP_TOPICS)
         return SP_OK;
-    w->doubted[topic] = false;
+    w->recreated.doubted[topic] = false;
     sp_worker_alive(w);
     int64_t *ends = sp_calloc((size_t)w->partitions[topic], sizeof *ends);
     enum sp_err err = sp_kafka_ends(w->watcher, w->topics[topic], w->partitions[topic], ends,

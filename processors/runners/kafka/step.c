@@ -37,8 +37,8 @@ void sp_step_end(struct sp_worker *w, const struct sp_step *step, const struct s
     uint64_t took_us = read_us + (uint64_t)(sp_clock_us() - step->started_us);
     if (took_us > w->options->metrics->longest_step_us)
         SET(w, longest_step_us, took_us);
-    if (took_us < LONG_US || took_us < 2 * w->logged_step_us)
+    if (took_us < LONG_US || took_us < 2 * w->logged.step_us)
         return;
-    w->logged_step_us = took_us;
+    w->logged.step_us = took_us;
     explain(w, step, t, m, what, took_us);
 }

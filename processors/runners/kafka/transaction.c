@@ -187,7 +187,7 @@ void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, v
         on_too_large(w, outlet->topic, m);
     else if (m->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
              m->err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
-        w->purged = true; /* because of another failure, which may be reported later */
+        w->transaction.purged = true; /* because of another failure, which may be reported later */
     else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         sp_failure_note_kafka(&w->failure, w->producer, m->err, "a message was not delivered",
                               why_not(m->err));
@@ -203,34 +203,35 @@ static int64_t interval_ms(const struct sp_worker *w)
 {
     enum { COMMIT_TIMES = 4 };
     int64_t shortest_ms = w->options->commit_interval_ms, most_ms = w->options->commit_behind_ms;
-    int64_t slow_ms = COMMIT_TIMES * w->commit_ms;
+    int64_t slow_ms = COMMIT_TIMES * w->transaction.commit_ms;
     slow_ms = slow_ms < most_ms ? slow_ms : most_ms;
     return slow_ms > shortest_ms ? slow_ms : shortest_ms;
 }
 
 enum sp_err sp_transaction_begin(struct sp_worker *w)
 {
-    if (w->open)
+    if (w->transaction.open)
         return SP_OK;
-    w->open = sp_failure_check(&w->failure, w->producer, rd_kafka_begin_transaction(w->producer),
-                               "begin") == SP_OK;
-    w->opened_ms = sp_clock_ms();
-    w->due_ms = w->opened_ms + interval_ms(w);
-    w->handled = w->taken = 0;
-    w->purged = false;
+    w->transaction.open =
+        sp_failure_check(&w->failure, w->producer, rd_kafka_begin_transaction(w->producer),
+                         "begin") == SP_OK;
+    w->transaction.opened_ms = sp_clock_ms();
+    w->transaction.due_ms = w->transaction.opened_ms + interval_ms(w);
+    w->transaction.handled = w->transaction.taken = 0;
+    w->transaction.purged = false;
     sp_waiting_begin(w);
     return w->failure.err;
 }
 
 void sp_transaction_abort(struct sp_worker *w)
 {
-    if (!w->open)
+    if (!w->transaction.open)
         return;
     sp_worker_alive(w);
     rd_kafka_error_t *error = rd_kafka_abort_transaction(w->producer, sp_worker_timeout_ms(w));
     if (error)
         rd_kafka_error_destroy(error); /* fenced, or the broker is away: the transaction expires */
-    w->open = false;
+    w->transaction.open = false;
     ADD(w, aborts[w->failure.cause], 1);
 }
 
@@ -386,7 +387,7 @@ static enum sp_err apply(struct sp_worker *w, struct sp_task *t)
 
 enum sp_err sp_transaction_commit(struct sp_worker *w)
 {
-    if (!w->open || w->failure.err != SP_OK || !may_commit(w))
+    if (!w->transaction.open || w->failure.err != SP_OK || !may_commit(w))
         return w->failure.err;
     int64_t start_us = sp_clock_us();
     int32_t count = w->partitions[w->options->stage.input];
@@ -400,17 +401,17 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
      * them, all of this transaction lies before that end, and the restore waits for its outcome. */
     if (w->failure.err == SP_OK)
         deliver_all(w);
-    if (w->failure.err == SP_OK && w->purged)
+    if (w->failure.err == SP_OK && w->transaction.purged)
         sp_failure_note_kafka(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
                               "a message was not delivered",
                               rd_kafka_err2str(RD_KAFKA_RESP_ERR__PURGE_QUEUE));
     if (w->failure.err != SP_OK || sp_remade_check(w) != SP_OK || commit_offsets(w) != SP_OK)
         return w->failure.err;
-    w->open = false;
+    w->transaction.open = false;
     for (int32_t p = 0; p < count && w->failure.err == SP_OK; p++)
         if (w->tasks[p] && w->tasks[p]->handled_next >= 0)
             apply(w, w->tasks[p]);
-    w->commit_ms = sp_clock_ms() - finished_ms;
+    w->transaction.commit_ms = sp_clock_ms() - finished_ms;
     ADD(w, commits, 1);
     ADD(w, commit_microseconds, (uint64_t)(sp_clock_us() - start_us));
     return w->failure.err;

@@ -37,9 +37,10 @@ static int64_t transaction_timeout_ms(rd_kafka_t *producer)
  * process had its name. */
 static void find_true_cause(struct sp_worker *w)
 {
-    if (!w->open || w->failure.err == SP_OK || w->failure.cause != SP_ABORT_FENCED)
+    if (!w->transaction.open || w->failure.err == SP_OK || w->failure.cause != SP_ABORT_FENCED)
         return;
-    int64_t open_ms = sp_clock_ms() - w->opened_ms, most_ms = transaction_timeout_ms(w->producer);
+    int64_t open_ms = sp_clock_ms() - w->transaction.opened_ms;
+    int64_t most_ms = transaction_timeout_ms(w->producer);
     char was[256];
     if (open_ms < most_ms)
         return;
@@ -89,10 +90,10 @@ static void note_handled(struct sp_worker *w, struct sp_task *t, const rd_kafka_
     else if (err != SP_OK && (err != SP_OTHER_MAP || !sp_worker_set_aside(w, t, m)))
         sp_damage_note(w, t, err, "the stage failed", why ? why : sp_err_text(err));
     t->handled_next = m->offset + 1;
-    w->handled++;
-    w->taken++;
+    w->transaction.handled++;
+    w->transaction.taken++;
     sp_direct_deliver(w);
-    w->handled_ms = sp_clock_ms();
+    w->transaction.handled_ms = sp_clock_ms();
     ADD(w, received, 1);
 }
 
@@ -135,7 +136,8 @@ static void take_read(struct sp_worker *w, bool idle)
     if (!sp_crew_count(w->crew) || (!idle && sp_crew_has_room(w->crew)))
         return;
     sp_crew_wait(w->crew, idle);
-    while (w->failure.err == SP_OK && (!w->open || w->handled < w->options->commit_messages) &&
+    while (w->failure.err == SP_OK &&
+           (!w->transaction.open || w->transaction.handled < w->options->commit_messages) &&
            sp_crew_take(w->crew, &r)) {
         handle_read(w, &r);
         rd_kafka_message_destroy(r.message);
@@ -180,9 +182,10 @@ static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
 static bool goes_on(struct sp_worker *w, int64_t now_ms)
 {
     const struct sp_worker_options *o = w->options;
-    if (now_ms - w->opened_ms >= o->commit_behind_ms || sp_worker_lag(w) < BEHIND_TIMES * w->taken)
+    if (now_ms - w->transaction.opened_ms >= o->commit_behind_ms ||
+        sp_worker_lag(w) < BEHIND_TIMES * w->transaction.taken)
         return false;
-    w->due_ms = now_ms + o->commit_interval_ms;
+    w->transaction.due_ms = now_ms + o->commit_interval_ms;
     return true;
 }
 
@@ -193,12 +196,13 @@ static bool goes_on(struct sp_worker *w, int64_t now_ms)
 static bool is_due(struct sp_worker *w, bool empty)
 {
     const struct sp_worker_options *o = w->options;
-    if (!w->open)
+    if (!w->transaction.open)
         return false;
     int64_t now_ms = sp_clock_ms();
-    return (now_ms >= w->due_ms && !goes_on(w, now_ms)) || w->handled >= o->commit_messages ||
-           (empty && o->commit_idle_ms && w->handled &&
-            now_ms - w->handled_ms >= o->commit_idle_ms);
+    return (now_ms >= w->transaction.due_ms && !goes_on(w, now_ms)) ||
+           w->transaction.handled >= o->commit_messages ||
+           (empty && o->commit_idle_ms && w->transaction.handled &&
+            now_ms - w->transaction.handled_ms >= o->commit_idle_ms);
 }
 
 static int poll_ms(const struct sp_worker *w)
@@ -206,7 +210,7 @@ static int poll_ms(const struct sp_worker *w)
     uint32_t idle_ms = w->options->commit_idle_ms;
     if (w->crew && sp_crew_count(w->crew))
         return 0;
-    return w->open && idle_ms && idle_ms < POLL_MS ? (int)idle_ms : POLL_MS;
+    return w->transaction.open && idle_ms && idle_ms < POLL_MS ? (int)idle_ms : POLL_MS;
 }
 
 static void run_until_stopped(struct sp_worker *w)
@@ -358,8 +362,8 @@ static void close_round(struct sp_worker *w)
         if (w->known[topic])
             rd_kafka_topic_destroy(w->known[topic]);
     close_handle(&w->producer);
-    if (w->policies)
-        rd_kafka_queue_destroy(w->policies);
+    if (w->policies.queue)
+        rd_kafka_queue_destroy(w->policies.queue);
     sp_states_free(w->states);
     close_handle(&w->watcher);
     sp_lag_stop(w->lag);

@@ -77,7 +77,7 @@ static void start(struct fixture *f)
     f->w = (struct sp_worker){.options = &options,
                               .tasks = f->tasks,
                               .outlets[SP_TOPIC_TIER1] = f->outlets,
-                              .open = true};
+                              .transaction.open = true};
     f->w.partitions[SP_TOPIC_TIER1] = PARTITIONS;
     toy = (struct toy){.worker = &f->w};
 }
