@@ -267,6 +267,40 @@ def a_new_text_of_a_page_follows_the_chain_to_it_twice_at_most_with_a_margin_or_
         check(many <= 2 * texts * 1000, setting, few, many, "hops")
 
 
+def redirects_do_not_follow_each_move_of_their_target(work):
+    """Its text alternates between those of two groups; or the middle of a chain is gone in every other fetch."""
+    def fetch(page, at, content=None, target=None):
+        return {"url": f"http://h.example/{page}", "fetch_time_ms": 1000 * at,
+                **({"content": content} if content else {"http_status": 301 if target else 404}),
+                **({"redirect_url": f"http://h.example/{target}"} if target else {})}
+
+    def flipping(count):
+        texts = text(("a", 0, 100)), text(("b", 0, 100))
+        members = [(f"{name}{i}", texts[name], None) for i in range(count) for name in (0, 1)]
+        redirects = [(f"r{i}", None, "target") for i in range(count)]
+        flips = [("target", f"{texts[i % 2]} {i}", None) for i in range(count)]
+        return members + redirects + flips
+
+    def cut(count):
+        middle = count // 2
+        chain = [("0", text(("a", 0, 100)), None)] + [(str(i), None, str(i - 1)) for i in range(1, count)]
+        return chain + [(str(middle), None, str(middle - 1) if i % 2 else None) for i in range(count)]
+
+    def costs(pages, mode):
+        work.write("crawl", "".join(json.dumps(fetch(page, at, content, target)) + "\n"
+                                    for at, (page, content, target) in enumerate(pages, 1)))
+        work.run("run", "-q", "-o", "out", "--summary", "summary", "--set", f"mode={mode}", "crawl")
+        summary = work.json_lines("summary")[0]
+        return {field: summary[field] / len(pages) for field in ("messages", "members_sent", "hops", "events")}
+
+    wrong = []
+    for crawl in flipping, cut:
+        for mode in "exact", "fast":
+            few, many = (costs(crawl(count), mode) for count in (100, 400))
+            wrong += wrong_growth(f"{crawl.__name__}, {mode}", 100, few, many, [], NOTHING)
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def a_group_of_many_winners_is_right_and_costs_a_fetch_the_same_in_a_crawl_four_times_as_long(work):
     """Pages that resemble one page and hardly each other: every tenth wins, and an index leaves a few of these. A chain
     of pages: every other one wins, and from 1,024 winners on another index leaves a few."""
