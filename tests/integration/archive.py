@@ -300,6 +300,42 @@ def a_damaged_archive_says_so(work):
     check_in("is not the state", work.run("archive", "-q", "-o", "a", "crawl.warc", code=1).err)
 
 
+def a_directory_without_its_state_is_refused(work):
+    """Files of an archive whose state is lost, and files of others with such names, are not overwritten."""
+    write(work, "crawl.warc", crawl(15, pages=20))
+    write(work, "other.warc", crawl(16, pages=2))
+    work.run("archive", "-q", "-o", "a", "--segment", "20K", "crawl.warc")
+    state = work.read("a/state")
+    os.remove(work.path("a/state"))
+    before = files(work, "a")
+    check(len([name for name in before if name.endswith(".warc.gz")]) > 2, "too few segments")
+    said = work.run("archive", "-q", "-o", "a", "other.warc", code=1).err
+    check_in("no file `state`", said)
+    check_in("restore `state` from a copy, or name another directory", said)
+    check_equal(files(work, "a"), before, "files after the call")
+    work.write("a/state", state)
+    work.run("archive", "-q", "-o", "a", "other.warc")
+    check_equal(restored(work, "a"), work.read("crawl.warc") + work.read("other.warc"), "all records")
+    for name in "index.cdxj", "lines.log", "known.log", "samepage-00000.warc.gz", "samepage-00007.warc.gz":
+        os.mkdir(work.path("own-" + name))
+        work.write(f"own-{name}/{name}", b"mine")
+        work.write(f"own-{name}/notes.txt", b"mine too")
+        check_in(name, work.run("archive", "-q", "-o", "own-" + name, "other.warc", code=1).err)
+        check_equal(files(work, "own-" + name), {name: b"mine", "notes.txt": b"mine too"}, "files after the call")
+    # What a kill right after the first state leaves is continued.
+    os.mkdir(work.path("new"))
+    work.write("new/state", b"samepage archive 1\nsegment 0\nsegment_bytes 0\nknown_bytes 0\nline_bytes 0\n"
+               b"indexed_bytes 0\nend\n")
+    check_equal(restored(work, "new"), b"", "records of an archive that has just begun")
+    work.write("new/samepage-00000.warc.gz", b"not committed")
+    work.run("archive", "-q", "-o", "new", "other.warc")
+    check_equal(restored(work, "new"), work.read("other.warc"), "all records")
+    # A file that the state knows is not created again.
+    os.remove(work.path("a/known.log"))
+    check_in("known.log: cannot be opened", work.run("archive", "-q", "-o", "a", "other.warc", code=1).err)
+    check(not work.exists("a/known.log"), "known.log was created")
+
+
 def a_record_based_on_itself_is_damage(work):
     """Restoring ends, whatever the files of the archive contain."""
     os.mkdir(work.path("a"))

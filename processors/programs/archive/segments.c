@@ -56,6 +56,16 @@ void sp_segment_name(uint32_t segment, char ret_name[SP_SEGMENT_NAME_BYTES])
     snprintf(ret_name, SP_SEGMENT_NAME_BYTES, "samepage-%05u.warc.gz", segment);
 }
 
+bool sp_segment_is_name(const char *name)
+{
+    char again[SP_SEGMENT_NAME_BYTES];
+    uint32_t segment = 0;
+    if (sscanf(name, "samepage-%9u.warc.gz", &segment) != 1)
+        return false;
+    sp_segment_name(segment, again);
+    return strcmp(name, again) == 0;
+}
+
 void sp_place_text(struct sp_place place, char ret_text[SP_PLACE_BYTES])
 {
     char name[SP_SEGMENT_NAME_BYTES];
@@ -114,8 +124,7 @@ enum sp_err sp_segments_continue(struct sp_segments *s, uint32_t segment, uint64
     s->number = segment;
     s->length = length;
     path_of(s, segment, path);
-    remove_later(s);
-    s->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    s->fd = open(path, O_RDWR | (length == 0 ? O_CREAT : 0) | O_CLOEXEC, 0666);
     if (s->fd < 0 || fstat(s->fd, &st) != 0)
         return failed(s, "opened for writing", fault);
     if ((uint64_t)st.st_size < length)
@@ -124,6 +133,7 @@ enum sp_err sp_segments_continue(struct sp_segments *s, uint32_t segment, uint64
                             (unsigned long long)st.st_size, (unsigned long long)length);
     if (ftruncate(s->fd, (off_t)length) != 0)
         return failed(s, "truncated to the last commit", fault);
+    remove_later(s);
     return SP_OK;
 }
 

@@ -21,12 +21,14 @@ void sp_segments_free(struct sp_segments *s);
 
 /* The file's name, without its directory. */
 void sp_segment_name(uint32_t segment, char ret_name[SP_SEGMENT_NAME_BYTES]);
+/* Whether it is such a name, of any number. */
+bool sp_segment_is_name(const char *name);
 /* "samepage-00000.warc.gz@OFFSET", and back. */
 void sp_place_text(struct sp_place place, char ret_text[SP_PLACE_BYTES]);
 bool sp_place_parse(struct sp_view text, struct sp_place *ret_place);
 
 /* Opens the segment for writing after its first `length` bytes. Removes later bytes and segments,
- * which a killed run has left. Length 0 creates the file. */
+ * which a killed run has left. Length 0 creates the file; otherwise it must exist. */
 enum sp_err sp_segments_continue(struct sp_segments *s, uint32_t segment, uint64_t length,
                                  struct sp_fault *fault);
 /* Syncs and closes the segment, and begins the next. */

@@ -1,4 +1,5 @@
 /* Writing an archive: inputs, segments, commits. See state.h for what a kill leaves. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -82,7 +83,7 @@ static enum sp_err commit(struct job *j)
 static enum sp_err open_log(struct job *j, const char *name, uint64_t length, int *ret_fd)
 {
     struct stat st;
-    int fd = openat(j->dir, name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int fd = openat(j->dir, name, O_RDWR | (length == 0 ? O_CREAT : 0) | O_CLOEXEC, 0666);
     *ret_fd = fd;
     if (fd < 0 || fstat(fd, &st) != 0)
         return failed(j, name, "opened");
@@ -132,6 +133,38 @@ static enum sp_err open_dir(struct job *j)
     return SP_OK;
 }
 
+/* Whether an archive has files of that name besides `state`. */
+static bool is_archive_file(const char *name)
+{
+    static const char *const names[] = {"known.log", "lines.log", "index.cdxj", "index.cdxj.new"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return sp_segment_is_name(name);
+}
+
+/* Begins an archive with an empty state, before any other file, so that a kill leaves one. A
+ * directory with an archive's files but no state has lost it, or the files are somebody else's:
+ * all of them would be overwritten. */
+static enum sp_err begin_new(struct job *j)
+{
+    const char *dir = j->writer.options->dir;
+    char found[256] = "";
+    DIR *list = opendir(dir);
+    if (!list)
+        return sp_fault_set(j->writer.fault, SP_IO, "%s: cannot be read: %s", dir, strerror(errno));
+    for (struct dirent *e; !found[0] && (e = readdir(list));)
+        if (is_archive_file(e->d_name))
+            snprintf(found, sizeof found, "%s", e->d_name);
+    closedir(list);
+    if (found[0])
+        return sp_fault_set(j->writer.fault, SP_INVALID,
+                            "%s: has a file `%s` but no file `state`, and nothing was changed in "
+                            "it; restore `state` from a copy, or name another directory",
+                            dir, found);
+    return sp_archive_state_save(dir, &j->state, j->writer.fault);
+}
+
 static enum sp_err begin(struct job *j)
 {
     struct sp_archive_writer *w = &j->writer;
@@ -139,6 +172,8 @@ static enum sp_err begin(struct job *j)
     enum sp_err err = open_dir(j);
     if (err == SP_OK)
         err = sp_archive_state_load(o->dir, &j->state, w->fault);
+    if (err == SP_OK && !j->state.found)
+        err = begin_new(j);
     if (err != SP_OK)
         return err;
     w->segments = sp_segments_new(o->dir, o->gzip_level);
