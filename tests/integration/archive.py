@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 
 from harness import check, check_equal, check_in, main
 
@@ -298,6 +299,111 @@ def a_damaged_archive_says_so(work):
     check_in("part of it is lost", work.run("archive", "-q", "-o", "a", "crawl.warc", code=1).err)
     work.write("a/state", b"something else\n")
     check_in("is not the state", work.run("archive", "-q", "-o", "a", "crawl.warc", code=1).err)
+
+
+def members(stored):
+    """Offset and length of each gzip member."""
+    at, found = 0, []
+    while at < len(stored):
+        one = zlib.decompressobj(31)
+        one.decompress(stored[at:])
+        found.append((at, len(stored) - at - len(one.unused_data)))
+        at += found[-1][1]
+    return found
+
+
+def noise(seed, count):
+    """Records that are stored whole: of pages, which the index has, and of other types."""
+    rng = random.Random(seed)
+    return [response("http://n.example/%d" % n, rng.randbytes(1000), n, mime="image/png") if n % 3 else
+            record("metadata", None, rng.randbytes(1000), n) for n in range(count)]
+
+
+def joined(records):
+    return b"".join(one + NEWLINES for one in records)
+
+
+def a_file_of_an_archive_that_was_cut_is_noticed(work):
+    """Also if it was cut between two records, so that what is left can be read."""
+    records = noise(17, 40)
+    write(work, "crawl.warc", records)
+    for old in False, True:
+        work.run("archive", "-q", "-o", f"a{old}", "--segment", "10K", "crawl.warc")
+        if old:  # of a version whose state did not say where earlier files end
+            work.write("aTrue/state", b"".join(line for line in work.read("aTrue/state").splitlines(keepends=True)
+                                               if not line.startswith(b"ended ")))
+        names = sorted(name for name in os.listdir(work.path(f"a{old}")) if name.endswith(".warc.gz"))
+        check(len(names) > 3, names)
+        first = 0
+        for name in names:
+            stored = work.read(f"a{old}/{name}")
+            places = members(stored)
+            for left in 0, 1, len(places) - 2:
+                os.truncate(work.path(f"a{old}/{name}"), places[left][0])
+                done = work.run("archive", "--restore", "ALL", "-o", "back.warc", f"a{old}", code=1)
+                check_in(f"a{old}/{name}: has {places[left][0]} bytes instead of", done.err)
+                end = first + len(places) - 1
+                check_equal(work.read("back.warc"), joined(records[:first + max(left - 1, 0)] + records[end:]),
+                            "the other records")
+                work.write(f"a{old}/{name}", stored)
+            os.rename(work.path(f"a{old}/{name}"), work.path("elsewhere"))
+            check_in(f"a{old}/{name}: this WARC file of the archive is missing",
+                     work.run("archive", "--restore", "ALL", "-o", "back.warc", f"a{old}", code=1).err)
+            os.rename(work.path("elsewhere"), work.path(f"a{old}/{name}"))
+            first += len(places) - 1
+        check_equal(restored(work, f"a{old}"), joined(records), "all records")
+
+
+def behind_a_damaged_record_restoring_goes_on(work):
+    inner = b"".join(gzip.compress(one + NEWLINES, mtime=0) for one in noise(18, 5))
+    records = noise(19, 20) + [response("http://n.example/inner", inner, 99, mime="application/gzip")] + noise(20, 4)
+    write(work, "crawl.warc", records)
+    work.run("archive", "-q", "-o", "a", "crawl.warc")
+    name = "samepage-00000.warc.gz"
+    whole = work.read(f"a/{name}")
+    places = members(whole)
+    check_equal(len(places), len(records) + 1, "members")
+    for number in 2, 3, 4, 21, 25:  # metadata and pages; the archive within the archive; the last record
+        at, length = places[number]
+        for offset in 0, 5, length // 2 if number != 21 else 60, length - 5:
+            work.write(f"a/{name}", whole[:at + offset] + bytes([whole[at + offset] ^ 0x55]) + whole[at + offset + 1:])
+            done = work.run("archive", "--restore", "ALL", "-o", "back.warc", "a", code=1 if offset != 5 else None)
+            if offset == 5:  # the time stamp of the member: nothing is lost
+                check_equal(work.read("back.warc"), joined(records), "all records")
+                continue
+            check_in(f"a/{name}: bytes {at} to {at + length} are lost: {name}@{at}", done.err)
+            check_in("1 parts of it could not be restored; the other 24 records were written", done.err)
+            check_equal(work.read("back.warc"), joined(records[:number - 1] + records[number:]), "the other records")
+    # Without the index the next record is searched; two neighbours are lost at once.
+    os.remove(work.path("a/lines.log"))
+    os.remove(work.path("a/index.cdxj"))
+    at, end = places[5][0], sum(places[6])
+    work.write(f"a/{name}", whole[:at] + bytes(end - at) + whole[end:])
+    done = work.run("archive", "--restore", "ALL", "-o", "back.warc", "a", code=1)
+    check_in(f"a/{name}: bytes {at} to {end} are lost", done.err)
+    check_equal(work.read("back.warc"), joined(records[:4] + records[6:]), "the other records")
+
+
+def what_is_based_on_a_damaged_record_is_named(work):
+    rng = random.Random(21)
+    page = text(rng, 300)
+    versions = [response("http://v.example/", changed(rng, page, 2).encode(), n) for n in range(3)]
+    records = versions + noise(22, 3)
+    write(work, "crawl.warc", records)
+    work.run("archive", "-q", "-o", "a", "crawl.warc")
+    name = "samepage-00000.warc.gz"
+    whole = work.read(f"a/{name}")
+    places = members(whole)
+    at = places[1][0] + 100
+    work.write(f"a/{name}", whole[:at] + b"\0\0\0\0" + whole[at + 4:])
+    done = work.run("archive", "--restore", "ALL", "-o", "back.warc", "a", code=1)
+    for offset, length in places[1:4]:
+        check_in(f"a/{name}: bytes {offset} to {offset + length} are lost: {name}@{places[1][0]}", done.err)
+    check_equal(work.read("back.warc"), joined(records[3:]), "the other records")
+    work.write(f"a/{name}", whole[:places[3][0]] + b"\0" + whole[places[3][0] + 1:])
+    done = work.run("archive", "--restore", "http://v.example/", "-o", "back.warc", "a", code=1)
+    check_in(f"a record of this URL is lost: {name}@{places[3][0]}", done.err)
+    check_equal(work.read("back.warc"), joined(versions[:2]), "the other records of the URL")
 
 
 def a_directory_without_its_state_is_refused(work):

@@ -73,12 +73,15 @@ struct sp_archive_restore_options {
     const char *output; /* "-": standard output */
     uint64_t max_record_bytes;
     uint64_t cache_bytes;
-    void (*restored)(void *arg, uint64_t bytes); /* after each record; may be NULL */
+    /* Both may be NULL. After each record; a message for each part that is lost. */
+    void (*restored)(void *arg, uint64_t bytes);
+    void (*lost)(void *arg, const char *text);
     void *arg;
 };
 
 /* Writes the original records, each followed by CR LF CR LF. SP_NOT_FOUND: no record of that URL.
- * May run beside a writing process; it then sees the last commit. */
+ * SP_CORRUPT: some are lost because files of the archive are damaged; all others were written. May
+ * run beside a writing process; it then sees the last commit. */
 enum sp_err sp_archive_restore(const struct sp_archive_restore_options *options,
                                uint64_t *ret_records, struct sp_fault *fault);
 

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/json_write.h"
+#include "input/header.h"
 
 enum { PARAMETERS_MOST = 256 };
 
@@ -183,9 +184,26 @@ static struct sp_view last_value(struct sp_view line, const char *member)
     return sp_view(line.data, 0);
 }
 
+static bool place_of(struct sp_view line, struct sp_place *ret_place)
+{
+    struct sp_buf place = {0};
+    sp_buf_put_view(&place, last_value(line, "\"filename\": \""));
+    sp_buf_put_u8(&place, '@');
+    sp_buf_put_view(&place, last_value(line, "\"offset\": \""));
+    bool good = sp_place_parse(sp_buf_view(&place), ret_place);
+    sp_buf_done(&place);
+    return good;
+}
+
+bool sp_cdxj_member(struct sp_view line, struct sp_place *ret_place, uint64_t *ret_length)
+{
+    return place_of(line, ret_place) &&
+           sp_header_number(last_value(line, "\"length\": \""), ret_length);
+}
+
 bool sp_cdxj_place(struct sp_view line, struct sp_view url, struct sp_place *ret_place)
 {
-    struct sp_buf start = {0}, place = {0};
+    struct sp_buf start = {0};
     sp_cdxj_key(url, &start);
     size_t key = start.len;
     sp_buf_put_str(&start, " {\"url\": ");
@@ -193,13 +211,7 @@ bool sp_cdxj_place(struct sp_view line, struct sp_view url, struct sp_place *ret
     size_t stamp = 15, rest = start.len - key; /* of the line, after the time stamp */
     bool good = line.len >= start.len + stamp && memcmp(line.data, start.data, key) == 0 &&
                 memcmp(line.data + key + stamp, start.data + key, rest) == 0;
-    if (good) {
-        sp_buf_put_view(&place, last_value(line, "\"filename\": \""));
-        sp_buf_put_u8(&place, '@');
-        sp_buf_put_view(&place, last_value(line, "\"offset\": \""));
-        good = sp_place_parse(sp_buf_view(&place), ret_place);
-    }
+    good = good && place_of(line, ret_place);
     sp_buf_done(&start);
-    sp_buf_done(&place);
     return good;
 }

@@ -23,6 +23,8 @@ void sp_cdxj_key(struct sp_view url, struct sp_buf *out);
 /* Appends the line, with its newline. */
 void sp_cdxj_line(const struct sp_cdxj *record, struct sp_buf *out);
 
+/* The position of the line's record, and the length of its gzip member. */
+bool sp_cdxj_member(struct sp_view line, struct sp_place *ret_place, uint64_t *ret_length);
 /* The position of the line's record, if its URL equals `url` byte for byte. */
 bool sp_cdxj_place(struct sp_view line, struct sp_view url, struct sp_place *ret_place);
 

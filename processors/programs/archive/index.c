@@ -261,3 +261,27 @@ enum sp_err sp_index_find(const char *dir, struct sp_view url, uint64_t from, ui
     *ret_count = kept;
     return SP_OK;
 }
+
+void sp_index_each(const char *dir, uint64_t log_bytes,
+                   void (*each)(void *arg, struct sp_place place, uint64_t length), void *arg)
+{
+    char path[PATH_BYTES], *line = NULL;
+    struct sp_place place;
+    uint64_t length = 0, left = log_bytes;
+    size_t cap = 0;
+    snprintf(path, sizeof path, "%s/lines.log", dir);
+    FILE *in = fopen(path, "r");
+    if (!in) {
+        snprintf(path, sizeof path, "%s/index.cdxj", dir);
+        in = fopen(path, "r");
+        left = UINT64_MAX;
+    }
+    for (ssize_t len; in && left > 0 && (len = getline(&line, &cap, in)) > 0;) {
+        left -= left < (uint64_t)len ? left : (uint64_t)len;
+        if (sp_cdxj_member(sp_view(line, (size_t)len), &place, &length))
+            each(arg, place, length);
+    }
+    if (in)
+        fclose(in);
+    free(line); /* allocated by getline */
+}

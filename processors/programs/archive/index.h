@@ -14,4 +14,9 @@ enum sp_err sp_index_write(const char *dir, uint64_t log_bytes, uint64_t memory_
 enum sp_err sp_index_find(const char *dir, struct sp_view url, uint64_t from, uint64_t to,
                           struct sp_place **ret_places, size_t *ret_count, struct sp_fault *fault);
 
+/* Calls `each` for the records of the log's first `log_bytes`, or, if there is no log, for those of
+ * the index: the position and length of the gzip member. */
+void sp_index_each(const char *dir, uint64_t log_bytes,
+                   void (*each)(void *arg, struct sp_place place, uint64_t length), void *arg);
+
 #endif

@@ -1,6 +1,7 @@
 /* Restoring: all records in the order of the archive's files, or those that the index has of a URL.
- */
+ * What is damaged is reported, and restoring continues behind it. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "archive/archive.h"
@@ -18,6 +19,8 @@ struct job {
     struct sp_originals *originals;
     FILE *out;
     uint64_t records;
+    uint64_t lost;     /* messages about parts that are lost */
+    uint64_t *indexed; /* where the last indexed record of each segment ends */
 };
 
 static enum sp_err put(struct job *j, const struct sp_original *record)
@@ -51,28 +54,131 @@ static bool is_end(const struct job *j, struct sp_place at)
            (at.segment == j->state.segment && at.offset >= j->state.segment_bytes);
 }
 
-static enum sp_err restore_all(struct job *j)
+__attribute__((format(printf, 2, 3))) static void lose(struct job *j, const char *format, ...)
 {
-    struct sp_place at = {0};
+    char text[SP_FAULT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    j->lost++;
+    if (j->options->lost)
+        j->options->lost(j->options->arg, text);
+}
+
+static void note_end(void *arg, struct sp_place place, uint64_t length)
+{
+    struct job *j = arg;
+    uint64_t end = place.offset + length;
+    if (place.segment < j->state.segment && j->indexed[place.segment] < end)
+        j->indexed[place.segment] = end;
+}
+
+/* Where the segment ends, or else the least offset at which it may end. */
+static uint64_t end_of(struct job *j, uint32_t segment, bool *ret_exact)
+{
+    *ret_exact = true;
+    if (segment == j->state.segment)
+        return j->state.segment_bytes;
+    for (size_t i = 0; i < j->state.end_count; i++)
+        if (j->state.ends[i].segment == segment)
+            return j->state.ends[i].offset;
+    *ret_exact = false;
+    if (!j->indexed) {
+        j->indexed = sp_calloc(j->state.segment, sizeof *j->indexed);
+        sp_index_each(j->options->dir, j->state.line_bytes, note_end, j);
+    }
+    return j->indexed[segment] ? j->indexed[segment] : 1; /* it has a warcinfo at least */
+}
+
+/* What the index knows of a damaged record and the next one. */
+struct gap {
+    struct sp_place at;
+    uint64_t next; /* 0: not known */
+    uint64_t following;
+};
+
+static void note_gap(void *arg, struct sp_place place, uint64_t length)
+{
+    struct gap *g = arg;
+    if (place.segment != g->at.segment)
+        return;
+    if (place.offset == g->at.offset)
+        g->next = place.offset + length;
+    if (place.offset > g->at.offset && place.offset < g->following)
+        g->following = place.offset;
+}
+
+/* The offset of the next record after one that cannot be restored. The content of a damaged record
+ * might contain another archive, so the index is asked before the next gzip member is searched. */
+static uint64_t after(struct job *j, struct sp_place at, uint64_t end)
+{
+    enum { HEADER_ROOM = 1 << 17 };
+    struct gap gap = {.at = at, .following = end};
+    struct sp_buf stored = {0};
+    uint64_t next = 0, most = j->options->max_record_bytes + HEADER_ROOM;
+    enum sp_err err = sp_segments_read(j->segments, at, most, &stored, &next);
+    sp_buf_done(&stored);
+    if (err != SP_OK) {
+        sp_index_each(j->options->dir, j->state.line_bytes, note_gap, &gap);
+        struct sp_place from = {at.segment, at.offset + 1};
+        next = gap.next > at.offset ? gap.next
+                                    : sp_segments_find(j->segments, from, gap.following, most);
+    }
+    return next < end ? next : end;
+}
+
+static enum sp_err restore_records(struct job *j, uint32_t segment, uint64_t end)
+{
+    char name[SP_SEGMENT_NAME_BYTES];
     struct sp_original record;
-    uint64_t sizes = 0;
-    while (!is_end(j, at)) {
-        enum sp_err err = sp_segments_size(j->segments, at.segment, &sizes);
-        if (err != SP_OK)
-            return sp_fault_set(j->fault, err, "%s: a WARC file of the archive is missing",
-                                j->options->dir);
-        if (at.offset >= sizes) {
-            at = (struct sp_place){at.segment + 1, 0};
-            continue;
+    struct sp_place at = {segment, 0};
+    sp_segment_name(segment, name);
+    for (uint64_t next; at.offset < end; at.offset = next) {
+        enum sp_err err = get(j, at, &record);
+        if (err == SP_OK) {
+            next = record.next;
+            if (at.offset > 0 || !is_info(&record))
+                err = put(j, &record);
+            if (err != SP_OK)
+                return err;
+        } else {
+            next = after(j, at, end);
+            lose(j, "%s/%s: bytes %llu to %llu are lost: %s", j->options->dir, name,
+                 (unsigned long long)at.offset, (unsigned long long)next, j->fault->text);
         }
-        err = get(j, at, &record);
-        if (err == SP_OK && (at.offset > 0 || !is_info(&record)))
-            err = put(j, &record);
-        if (err != SP_OK)
-            return err;
-        at.offset = record.next;
     }
     return SP_OK;
+}
+
+static enum sp_err restore_segment(struct job *j, uint32_t segment)
+{
+    char name[SP_SEGMENT_NAME_BYTES];
+    const char *dir = j->options->dir;
+    bool exact = true;
+    uint64_t end = end_of(j, segment, &exact), size = 0;
+    sp_segment_name(segment, name);
+    if (end == 0)
+        return SP_OK; /* nothing is committed yet */
+    enum sp_err err = sp_segments_size(j->segments, segment, &size);
+    if (err == SP_NOT_FOUND)
+        lose(j, "%s/%s: this WARC file of the archive is missing: all of its records are lost", dir,
+             name);
+    else if (err != SP_OK)
+        lose(j, "%s/%s: cannot be read: %s; all of its records are lost", dir, name,
+             strerror(errno));
+    else if (size < end)
+        lose(j, "%s/%s: has %llu bytes instead of %llu%s: the records at its end are lost", dir,
+             name, (unsigned long long)size, (unsigned long long)end, exact ? "" : " or more");
+    return restore_records(j, segment, size < end || !exact ? size : end);
+}
+
+static enum sp_err restore_all(struct job *j)
+{
+    enum sp_err err = SP_OK;
+    for (uint32_t segment = 0; segment <= j->state.segment && err == SP_OK; segment++)
+        err = restore_segment(j, segment);
+    return err;
 }
 
 static enum sp_err restore_url(struct job *j, struct sp_view url)
@@ -85,12 +191,13 @@ static enum sp_err restore_url(struct job *j, struct sp_view url)
     for (size_t i = 0; i < count && err == SP_OK; i++) {
         if (is_end(j, places[i]))
             continue;
-        err = get(j, places[i], &record);
-        if (err == SP_OK)
+        if (get(j, places[i], &record) == SP_OK)
             err = put(j, &record);
+        else
+            lose(j, "%s: a record of this URL is lost: %s", j->options->dir, j->fault->text);
     }
     sp_free(places);
-    if (err == SP_OK && j->records == 0)
+    if (err == SP_OK && j->records == 0 && j->lost == 0)
         return sp_fault_set(j->fault, SP_NOT_FOUND, "%s: has no record of %.*s", j->options->dir,
                             (int)url.len, url.data);
     return err;
@@ -118,6 +225,11 @@ static enum sp_err restore(struct job *j)
     if (err == SP_OK && !good)
         err =
             sp_fault_set(j->fault, SP_IO, "%s: cannot be written: %s", o->output, strerror(errno));
+    if (err == SP_OK && j->lost > 0)
+        err = sp_fault_set(j->fault, SP_CORRUPT,
+                           "%s: is damaged: %llu parts of it could not be restored; the other "
+                           "%llu records were written; restore the archive's files from a copy",
+                           o->dir, (unsigned long long)j->lost, (unsigned long long)j->records);
     return err;
 }
 
@@ -130,6 +242,7 @@ enum sp_err sp_archive_restore(const struct sp_archive_restore_options *options,
     sp_patcher_free(j.patcher);
     sp_segments_free(j.segments);
     sp_archive_state_done(&j.state);
+    sp_free(j.indexed);
     if (err == SP_OK)
         *ret_records = j.records;
     return err;

@@ -262,3 +262,39 @@ enum sp_err sp_segments_size(struct sp_segments *s, uint32_t segment, uint64_t *
     *ret_bytes = (uint64_t)st.st_size;
     return SP_OK;
 }
+
+static bool is_record(struct sp_segments *s, struct sp_place place, uint64_t most)
+{
+    struct sp_buf record = {0};
+    uint64_t next = 0;
+    bool good = sp_segments_read(s, place, most, &record, &next) == SP_OK && record.len > 5 &&
+                memcmp(record.data, "WARC/", 5) == 0;
+    sp_buf_done(&record);
+    return good;
+}
+
+uint64_t sp_segments_find(struct sp_segments *s, struct sp_place place, uint64_t end, uint64_t most)
+{
+    static const char magic[] = {0x1f, (char)0x8b, 8, 0}; /* of a member without a name */
+    struct sp_buf part = {0};
+    int fd = -1;
+    if (open_for_reading(s, place.segment, &fd) != SP_OK)
+        return end;
+    while (place.offset < end) {
+        char *bytes = sp_buf_reserve(&part, RAW_BYTES), *at = NULL;
+        ssize_t n = pread(fd, bytes, RAW_BYTES, (off_t)place.offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < (ssize_t)sizeof magic)
+            place.offset = end;
+        if (place.offset == end)
+            break;
+        at = memmem(bytes, (size_t)n, magic, sizeof magic);
+        place.offset += at ? (uint64_t)(at - bytes) : (uint64_t)n - sizeof magic + 1;
+        if (at && place.offset < end && is_record(s, place, most))
+            break;
+        place.offset += at != NULL;
+    }
+    sp_buf_done(&part);
+    return place.offset < end ? place.offset : end;
+}

@@ -48,6 +48,11 @@ enum sp_err sp_segments_sync(struct sp_segments *s, struct sp_fault *fault);
 enum sp_err sp_segments_read(struct sp_segments *s, struct sp_place place, uint64_t most,
                              struct sp_buf *out, uint64_t *ret_next);
 
+/* The first offset from the place on and before `end` at which a WARC record can be read; `end` if
+ * there is none. */
+uint64_t sp_segments_find(struct sp_segments *s, struct sp_place place, uint64_t end,
+                          uint64_t most);
+
 /* The size of a segment's file. */
 enum sp_err sp_segments_size(struct sp_segments *s, uint32_t segment, uint64_t *ret_bytes);
 

@@ -17,7 +17,14 @@ void sp_archive_state_done(struct sp_archive_state *state)
     for (size_t i = 0; i < state->input_count; i++)
         sp_free(state->inputs[i].name);
     sp_free(state->inputs);
+    sp_free(state->ends);
     *state = (struct sp_archive_state){0};
+}
+
+void sp_archive_state_ended(struct sp_archive_state *state, struct sp_place end)
+{
+    sp_grow(&state->ends, &state->end_cap, state->end_count + 1);
+    state->ends[state->end_count++] = end;
 }
 
 struct sp_archive_input *sp_archive_state_input(struct sp_archive_state *state, struct sp_id id,
@@ -45,6 +52,13 @@ static void load_input(struct sp_archive_state *state, const char *line)
         sp_archive_state_input(state, id, line + at)->records = records;
 }
 
+static void load_end(struct sp_archive_state *state, const char *line)
+{
+    struct sp_place end;
+    if (sscanf(line, "ended %" SCNu32 " %" SCNu64, &end.segment, &end.offset) == 2)
+        sp_archive_state_ended(state, end);
+}
+
 static bool load_line(struct sp_archive_state *state, char *line)
 {
     static const struct {
@@ -62,6 +76,7 @@ static bool load_line(struct sp_archive_state *state, char *line)
         }
     if (strncmp(line, "segment ", 8) == 0)
         state->segment = (uint32_t)strtoul(line + 8, NULL, 10);
+    load_end(state, line);
     load_input(state, line);
     return strcmp(line, "end") == 0;
 }
@@ -115,6 +130,13 @@ static void put_input(struct sp_buf *out, const struct sp_archive_input *input)
     sp_buf_put_u8(out, '\n');
 }
 
+static void put_end(struct sp_buf *out, struct sp_place end)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, "ended %" PRIu32 " %" PRIu64 "\n", end.segment, end.offset);
+    sp_buf_put(out, text, (size_t)n);
+}
+
 static void put_state(struct sp_buf *out, const struct sp_archive_state *s)
 {
     sp_buf_put_str(out, head);
@@ -123,6 +145,8 @@ static void put_state(struct sp_buf *out, const struct sp_archive_state *s)
     put_number(out, "known_bytes", s->known_bytes);
     put_number(out, "line_bytes", s->line_bytes);
     put_number(out, "indexed_bytes", s->indexed_bytes);
+    for (size_t i = 0; i < s->end_count; i++)
+        put_end(out, s->ends[i]);
     for (size_t i = 0; i < s->input_count; i++)
         put_input(out, &s->inputs[i]);
     sp_buf_put_str(out, "end\n");

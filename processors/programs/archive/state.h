@@ -23,6 +23,9 @@ struct sp_archive_state {
     uint64_t known_bytes;
     uint64_t line_bytes;
     uint64_t indexed_bytes; /* of line_bytes, indexed in index.cdxj at least */
+    struct sp_place *ends;  /* where each earlier segment ends; those of older versions have none */
+    size_t end_count;
+    size_t end_cap;
     struct sp_archive_input *inputs;
     size_t input_count;
     size_t input_cap;
@@ -35,6 +38,8 @@ enum sp_err sp_archive_state_save(const char *dir, const struct sp_archive_state
                                   struct sp_fault *fault);
 void sp_archive_state_done(struct sp_archive_state *state);
 
+/* The segment ends there: another one follows. */
+void sp_archive_state_ended(struct sp_archive_state *state, struct sp_place end);
 /* The input with this id, added if missing. Valid until the next call. */
 struct sp_archive_input *sp_archive_state_input(struct sp_archive_state *state, struct sp_id id,
                                                 const char *name);

@@ -249,9 +249,12 @@ static enum sp_err put_info(struct job *j, struct sp_warc_record first)
 static enum sp_err take(struct job *j, struct sp_warc_record record)
 {
     struct sp_archive_writer *w = &j->writer;
+    struct sp_place end = sp_segments_end(w->segments);
     enum sp_err err = SP_OK;
-    if (sp_segments_end(w->segments).offset >= w->options->segment_bytes)
+    if (end.offset >= w->options->segment_bytes) {
         err = sp_segments_begin_next(w->segments, w->fault);
+        sp_archive_state_ended(&j->state, end);
+    }
     if (err == SP_OK && sp_segments_end(w->segments).offset == 0)
         err = put_info(j, record);
     return err == SP_OK ? sp_archive_store(w, record) : err;

@@ -130,6 +130,12 @@ static void on_complaint(void *arg, const char *text)
         fprintf(stderr, "samepage: %s\n", text);
 }
 
+static void on_lost(void *arg, const char *text)
+{
+    (void)arg;
+    fprintf(stderr, "samepage: %s\n", text); /* each: they say which records are lost */
+}
+
 /* The time since the last record: to find, restore and write this one. */
 static void on_restored(void *arg, uint64_t bytes)
 {
@@ -208,7 +214,7 @@ static int write_archive(struct arguments *a)
 static int restore_archive(const struct arguments *a)
 {
     struct watch watch = {0};
-    struct sp_archive_restore_options o = {.restored = on_restored, .arg = &watch};
+    struct sp_archive_restore_options o = {.restored = on_restored, .lost = on_lost, .arg = &watch};
     struct sp_fault fault;
     uint64_t records = 0;
     char text[256];
