@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -440,6 +441,106 @@ def a_directory_without_its_state_is_refused(work):
     os.remove(work.path("a/known.log"))
     check_in("known.log: cannot be opened", work.run("archive", "-q", "-o", "a", "other.warc", code=1).err)
     check(not work.exists("a/known.log"), "known.log was created")
+
+
+def spellings(work, folder, name):
+    """Other names of a file in a folder that may not exist."""
+    for link in "to-folder", "to-file", "to-link", "hard":
+        if os.path.lexists(work.path(link)):
+            os.remove(work.path(link))
+    os.symlink(folder, work.path("to-folder"))
+    os.symlink(f"{folder}/{name}", work.path("to-file"))
+    os.symlink(work.path("to-file"), work.path("to-link"))
+    names = [f"{folder}/{name}", f"./{folder}//{name}", f"{folder}/../{os.path.basename(folder)}/{name}",
+             work.path(f"{folder}/{name}"), f"to-folder/{name}", "to-file", "to-link"]
+    if work.exists(f"{folder}/{name}"):
+        os.link(work.path(f"{folder}/{name}"), work.path("hard"))
+        names.append("hard")
+    return names
+
+
+def an_output_in_the_archive_is_refused(work):
+    write(work, "crawl.warc", crawl(23, pages=3))
+    os.mkdir(work.path("x"))
+    work.run("archive", "-q", "-o", "x/a", "crawl.warc")
+    os.mkdir(work.path("x/a/sub"))
+    before = {name: work.read(f"x/a/{name}") for name in os.listdir(work.path("x/a")) if name != "sub"}
+    for name in "samepage-00000.warc.gz", "state", "index.cdxj", "new.warc", "sub/new.warc":
+        for spelling in spellings(work, "x/a", name):
+            for options in ("-o", spelling), ("-o", "back.warc", "--summary", spelling):
+                done = work.run("archive", "--restore", "ALL", *options, "x/a", code=1)
+                check_in(f"{spelling}: is inside the archive x/a", done.err)
+            done = work.run("archive", "-q", "-o", "x/a", "--summary", spelling, "crawl.warc", code=1)
+            check_in(f"{spelling}: is inside the archive x/a", done.err)
+    with open(work.path("x/a/samepage-00000.warc.gz"), "ab") as out:
+        check_equal(work.start("archive", "--restore", "ALL", "x/a", stdout=out).wait(), 1, "exit code")
+    check_equal({name: work.read(f"x/a/{name}") for name in os.listdir(work.path("x/a")) if name != "sub"}, before,
+                "files of the archive")
+    for spelling in spellings(work, "none", "s"):
+        check_in("is inside the archive none",
+                 work.run("archive", "-q", "-o", "none", "--summary", spelling, "crawl.warc", code=1).err)
+    check(not work.exists("none"), "an archive was begun")
+    work.run("archive", "-q", "-o", "none", "--summary", "none/../beside", "crawl.warc")
+    check_equal(work.json_lines("beside")[0]["bad"], 0, "bad records")
+    shutil.rmtree(work.path("none"))
+    check_in("two outputs", work.run("archive", "--restore", "ALL", "-o", "b", "--summary", "b", "x/a", code=2).err)
+    check_in("crawl.warc: is an input and an output",
+             work.run("archive", "-o", "none", "--summary", "crawl.warc", "crawl.warc", code=1).err)
+    os.mkdir(work.path("x/ab"))  # a name that begins with that of the archive
+    work.run("archive", "--restore", "ALL", "-o", "x/ab/back.warc", "--summary", "x/summary", "x/a")
+    check_equal(work.read("x/ab/back.warc"), work.read("crawl.warc"), "all records")
+
+
+def an_input_in_the_archive_is_refused(work):
+    """It would grow while it is read, until the disk is full."""
+    write(work, "crawl.warc", crawl(24, pages=3))
+    work.run("archive", "-q", "-o", "a", "crawl.warc")
+    before = files(work, "a")
+    for spelling in [*spellings(work, "a", "samepage-00000.warc.gz"), "a"]:
+        done = work.run("archive", "-q", "-o", "a", "crawl.warc", spelling, code=1)
+        check_in("is inside the archive a, which would read what it writes", done.err)
+    with open(work.path("a/samepage-00000.warc.gz"), "rb") as f:
+        check_equal(work.start("archive", "-q", "-o", "a", "-", stdin=f).wait(), 1, "exit code")
+    check_equal(files(work, "a"), before, "files of the archive")
+
+
+def a_folder_is_read_file_by_file(work):
+    os.makedirs(work.path("crawls/day/sub"))
+    os.mkdir(work.path("texts"))
+    records = noise(25, 30)
+    work.write("crawls/1.warc", joined(records[:10]))
+    work.write("crawls/day/2.warc.gz", gzip.compress(joined(records[10:20])))
+    work.write("crawls/day/sub/3.warc", joined(records[20:]))
+    work.zstd("crawls/day/sub/3.warc")
+    os.remove(work.path("crawls/day/sub/3.warc"))
+    for name in "crawls/notes.txt", "crawls/pages.jsonl", "texts/notes.txt":
+        work.write(name, b"notes")
+    work.run("archive", "-q", "-o", "a", "crawls/")
+    check_equal(restored(work, "a"), joined(records), "all records")
+    check_in("texts: no name in this folder ends in .warc or .wet",
+             work.run("archive", "-q", "-o", "b", "crawls", "texts", code=1).err)
+    check(not work.exists("b"), "an archive was begun")
+
+
+def a_call_that_fails_leaves_nothing(work):
+    write(work, "crawl.warc", crawl(26, pages=20))
+    work.write("lines.jsonl", b'{"url":"http://a.example/","content":"x"}\n')
+    work.write("parquet", b"PAR1" + bytes(100) + b"PAR1")
+    os.mkdir(work.path("mine"))
+    work.write("mine/notes.txt", b"notes")
+    for names in ["missing.warc"], ["lines.jsonl"], ["crawl.warc", "missing.warc"], ["crawl.warc", "parquet"]:
+        for folder in "new", "mine":
+            work.run("archive", "-q", "-o", folder, "--segment", "10K", *names, code=1)
+            check(not work.exists("new"), names, "leaves an archive")
+            check_equal(os.listdir(work.path("mine")), ["notes.txt"], "files")
+    done = work.run("archive", "-q", "-o", "new", "-", stdin=b"no WARC\n", code=1)
+    check_in("only WARC files can be archived", done.err)
+    check(not work.exists("new"), "standard input leaves an archive")
+    work.run("archive", "-q", "-o", "mine", "crawl.warc")
+    check_equal(restored(work, "mine"), work.read("crawl.warc"), "all records")
+    before = files(work, "mine")
+    work.run("archive", "-q", "-o", "mine", "missing.warc", code=1)
+    check_equal(files(work, "mine"), before, "files after a call that failed")
 
 
 def a_record_based_on_itself_is_damage(work):

@@ -31,7 +31,10 @@ void sp_archive_options_default(struct sp_archive_options *ret_options)
 struct job {
     struct sp_archive_writer writer;
     struct sp_archive_state state;
-    int dir; /* locked */
+    int dir;   /* locked */
+    bool made; /* the directory is new */
+    bool begun;
+    bool committed;
     int known_fd;
     int lines_fd;
     uint64_t since_commit;
@@ -75,7 +78,10 @@ static enum sp_err commit(struct job *j)
     j->state.segment = end.segment;
     j->state.segment_bytes = end.offset;
     j->since_commit = 0;
-    return err == SP_OK ? sp_archive_state_save(w->options->dir, &j->state, w->fault) : err;
+    if (err == SP_OK)
+        err = sp_archive_state_save(w->options->dir, &j->state, w->fault);
+    j->committed |= err == SP_OK;
+    return err;
 }
 
 /* ---- beginning ---- */
@@ -120,7 +126,8 @@ static enum sp_err load_known(struct job *j)
 static enum sp_err open_dir(struct job *j)
 {
     const char *dir = j->writer.options->dir;
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+    j->made = mkdir(dir, 0777) == 0;
+    if (!j->made && errno != EEXIST)
         return sp_fault_set(j->writer.fault, SP_IO, "%s: cannot be created: %s", dir,
                             strerror(errno));
     j->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -162,7 +169,25 @@ static enum sp_err begin_new(struct job *j)
                             "%s: has a file `%s` but no file `state`, and nothing was changed in "
                             "it; restore `state` from a copy, or name another directory",
                             dir, found);
+    j->begun = true;
     return sp_archive_state_save(dir, &j->state, j->writer.fault);
+}
+
+/* Removes the files of an archive that this call has begun, `state` last. */
+static void discard(struct job *j)
+{
+    char name[SP_SEGMENT_NAME_BYTES];
+    unlinkat(j->dir, "known.log", 0);
+    unlinkat(j->dir, "lines.log", 0);
+    for (uint32_t n = 0; j->writer.segments && n <= sp_segments_end(j->writer.segments).segment;
+         n++) {
+        sp_segment_name(n, name);
+        unlinkat(j->dir, name, 0);
+    }
+    unlinkat(j->dir, "state.new", 0);
+    unlinkat(j->dir, "state", 0);
+    if (j->made)
+        rmdir(j->writer.options->dir);
 }
 
 static enum sp_err begin(struct job *j)
@@ -335,18 +360,21 @@ static uint64_t size_of(const char *file)
     return stat(file, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-/* Refuses a file that is known to have another format. A stream is not checked, because it can be
- * read only once. */
-static enum sp_err look_at(const char *file, struct sp_fault *fault)
+/* Refuses files that cannot be read or are known to have another format, before anything is
+ * written. A stream is not checked, because it can be read only once. */
+static enum sp_err look_at(const struct sp_archive_options *o, struct sp_fault *fault)
 {
     struct sp_input_options options;
-    struct sp_input *input = NULL;
-    if (sp_source_is_stream(file))
-        return SP_OK;
+    enum sp_err err = SP_OK;
     sp_input_options_default(&options);
-    enum sp_err err = sp_input_open(&file, 1, &options, &input, fault);
-    if (err == SP_OK)
-        sp_input_close(input);
+    for (size_t i = 0; i < o->input_count && err == SP_OK; i++) {
+        struct sp_input *input = NULL;
+        if (sp_source_is_stream(o->inputs[i]))
+            continue;
+        err = sp_input_open(&o->inputs[i], 1, &options, &input, fault);
+        if (err == SP_OK)
+            sp_input_close(input);
+    }
     return err;
 }
 
@@ -359,9 +387,6 @@ static enum sp_err read_inputs(struct job *j)
         total += size_of(o->inputs[i]);
     for (size_t i = 0; i < o->input_count && err == SP_OK; i++) {
         struct sp_records r;
-        err = look_at(o->inputs[i], j->writer.fault);
-        if (err != SP_OK)
-            break;
         err = sp_records_open(&r, o->inputs[i], o->max_record_bytes, j->writer.fault);
         if (err != SP_OK)
             break;
@@ -390,11 +415,16 @@ enum sp_err sp_archive_write(const struct sp_archive_options *options,
     j.writer.options = options;
     j.writer.result = &result;
     j.writer.fault = fault;
-    enum sp_err err = begin(&j);
+    enum sp_err err = look_at(options, fault);
+    if (err == SP_OK)
+        err = begin(&j);
     if (err == SP_OK)
         err = read_inputs(&j);
-    if (err == SP_OK)
+    bool nothing = result.records == 0 && result.bad > 0 && j.begun && !j.committed;
+    if (err == SP_OK && !nothing)
         err = finish(&j);
+    if ((err != SP_OK || nothing) && j.begun && !j.committed)
+        discard(&j);
     end(&j);
     if (err == SP_OK)
         *ret_result = result;

@@ -119,12 +119,23 @@ bool sp_cli_flush(void);
  * their names (.jsonl, .warc.gz and so on), in order of path, then the folder itself if it holds
  * texts. Valid to the end of the process, or the next call. */
 const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count);
+/* The same for WARC files alone: those of a folder whose names end in .warc or .wet, also
+ * compressed. A folder without any stays. */
+const char *const *sp_cli_warcs(char **names, int count, size_t *ret_count);
 /* Refuses an output (NULL: none) that is one of these inputs, which would be overwritten or, as its
  * own input, grow without end, or that is named twice. -1: go on, else the exit code. */
 int sp_cli_outputs(const struct sp_command *command, const char *const *names, size_t count);
 /* Refuses an output that is a file of the state in that directory (NULL: none). The same results.
  */
 int sp_cli_outputs_beside(const char *state, const char *const *names, size_t count);
+
+/* ---- inside.c ---- */
+
+/* Whether a file is inside a directory, or the directory itself. Either may not exist yet. Links
+ * are followed; a hard link to a file of the directory is inside. For "-", the file that is open as
+ * `standard`. */
+bool sp_cli_is_inside(const char *name, const char *dir, int standard);
+
 struct sp_readings;
 
 /* The end of the help of every command that reads pages or documents. */

@@ -37,12 +37,17 @@ static bool holds_records(const char *name)
     return false;
 }
 
+static bool holds_warc(const char *name)
+{
+    return sp_names_have_type(name, ".warc") || sp_names_have_type(name, ".wet");
+}
+
 static int by_name(const FTSENT **a, const FTSENT **b)
 {
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static void add_folder(char *path)
+static void add_folder(char *path, bool warcs)
 {
     char *const roots[] = {path, NULL};
     FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
@@ -51,9 +56,9 @@ static void add_folder(char *path)
     for (FTSENT *e; tree && (e = fts_read(tree));) {
         if (e->fts_level > 0 && e->fts_name[0] == '.')
             fts_set(tree, e, FTS_SKIP);
-        else if (e->fts_info == FTS_F && holds_records(e->fts_name))
+        else if (e->fts_info == FTS_F && (warcs ? holds_warc : holds_records)(e->fts_name))
             add(e->fts_path);
-        else if (e->fts_info == FTS_F)
+        else if (e->fts_info == FTS_F && !warcs)
             texts |= sp_input_is_text_file(e->fts_name);
     }
     if (tree)
@@ -62,7 +67,7 @@ static void add_folder(char *path)
         add(path); /* reading the path reports what is wrong with it */
 }
 
-const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)
+static const char *const *expand(char **names, int count, bool warcs, size_t *ret_count)
 {
     for (size_t i = 0; i < inputs.count; i++)
         sp_free(inputs.names[i]);
@@ -74,13 +79,23 @@ const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)
             len--;
         char *name = sp_view_dup(sp_view(names[i], len));
         if (strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
-            add_folder(name);
+            add_folder(name, warcs);
         else
             add(names[i]);
         sp_free(name);
     }
     *ret_count = inputs.count;
     return (const char *const *)inputs.names;
+}
+
+const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)
+{
+    return expand(names, count, false, ret_count);
+}
+
+const char *const *sp_cli_warcs(char **names, int count, size_t *ret_count)
+{
+    return expand(names, count, true, ret_count);
 }
 
 /* What a name stands for, whether the file exists yet or not. */
@@ -145,28 +160,6 @@ int sp_cli_outputs(const struct sp_command *command, const char *const *names, s
     return -1;
 }
 
-/* The levels from the directory down to the folder of the name; -1: it is not in the directory. */
-static int levels_below(const struct stat *directory, const char *name)
-{
-    enum { MOST_LEVELS = 256 };
-    const char *slash = strrchr(name, '/');
-    struct sp_buf path = {0};
-    struct stat at, before = {0};
-    int levels = -1;
-    sp_buf_put(&path, slash ? name : "./", slash ? (size_t)(slash - name + 1) : 2);
-    for (int i = 0; i < MOST_LEVELS && levels < 0; i++) {
-        sp_buf_put(&path, "", 1);
-        if (stat(path.data, &at) != 0 || (i > 0 && is_same_file(&at, &before)))
-            break; /* there is no such folder, or this is the root */
-        levels = is_same_file(&at, directory) ? i : -1;
-        before = at;
-        path.len--;
-        sp_buf_put_str(&path, "../");
-    }
-    sp_buf_done(&path);
-    return levels;
-}
-
 /* Whether a state directory has a file of this name. */
 static bool is_of_state(const char *name)
 {
@@ -180,16 +173,20 @@ static bool is_of_state(const char *name)
 
 int sp_cli_outputs_beside(const char *state, const char *const *names, size_t count)
 {
-    struct stat st;
-    if (!state || stat(state, &st) != 0)
+    struct sp_buf database = {0};
+    int code = -1;
+    if (!state)
         return -1;
-    for (size_t i = 0; i < count; i++) {
-        int levels = is_output(names[i]) ? levels_below(&st, names[i]) : -1;
-        if (levels > 0 || (levels == 0 && is_of_state(names[i])))
-            return sp_cli_failed("%s: is a file of the state in %s; name another output", names[i],
+    sp_buf_put_str(&database, state);
+    sp_buf_put(&database, "/rocksdb", sizeof "/rocksdb"); /* with its end */
+    for (size_t i = 0; i < count && code < 0; i++)
+        if (is_output(names[i]) &&
+            (sp_cli_is_inside(names[i], database.data, -1) ||
+             (is_of_state(names[i]) && sp_cli_is_inside(names[i], state, -1))))
+            code = sp_cli_failed("%s: is a file of the state in %s; name another output", names[i],
                                  state);
-    }
-    return -1;
+    sp_buf_done(&database);
+    return code;
 }
 
 void sp_cli_reasons(struct sp_readings *readings, const char *advice)

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "archive/archive.h"
 #include "base/clock.h"
@@ -70,6 +72,38 @@ static int parse_size(const struct sp_command *command, const char *name, uint64
     return -1;
 }
 
+/* Refuses outputs in the archive's directory: they might replace its files. */
+static int check_outputs(const struct sp_command *command, const char *dir, const char *output,
+                         const char *summary)
+{
+    const char *const names[] = {output, summary};
+    for (size_t i = 0; i < 2; i++)
+        if (names[i] && sp_cli_is_inside(names[i], dir, STDOUT_FILENO))
+            return sp_cli_failed("%s: is inside the archive %s, whose files it might replace; name "
+                                 "a file outside of it",
+                                 strcmp(names[i], "-") == 0 ? "standard output" : names[i], dir);
+    return sp_cli_outputs(command, names, 2);
+}
+
+/* Finds the inputs, and refuses those that would grow while they are read. */
+static int check_inputs(struct arguments *a, char **names, int count)
+{
+    a->archive.inputs = sp_cli_warcs(names, count, &a->archive.input_count);
+    for (size_t i = 0; i < a->archive.input_count; i++) {
+        const char *name = a->archive.inputs[i];
+        struct stat st;
+        if (strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+            return sp_cli_failed("%s: no name in this folder ends in .warc or .wet, .warc.gz or "
+                                 ".warc.zst; name the WARC files",
+                                 name);
+        if (sp_cli_is_inside(name, a->output, STDIN_FILENO))
+            return sp_cli_failed("%s: is inside the archive %s, which would read what it writes; "
+                                 "name an input outside of it, or another archive",
+                                 strcmp(name, "-") == 0 ? "standard input" : name, a->output);
+    }
+    return -1;
+}
+
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
     static const struct option table[] = {{"output", required_argument, NULL, 'o'},
@@ -112,9 +146,13 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         return sp_cli_usage(command, "--output names the archive's directory");
     if (!a->restore && optind == argc)
         return sp_cli_usage(command, "no input: name WARC files, or - for standard input");
-    a->archive.inputs = (const char *const *)argv + optind;
-    a->archive.input_count = (size_t)(argc - optind);
-    return -1;
+    if (a->restore) {
+        a->archive.dir = argv[optind];
+        return check_outputs(command, a->archive.dir, a->output ? a->output : "-", a->summary);
+    }
+    a->archive.dir = a->output;
+    int code = check_inputs(a, argv + optind, argc - optind);
+    return code >= 0 ? code : check_outputs(command, a->output, NULL, a->summary);
 }
 
 static void on_progress(void *arg, uint64_t done, uint64_t total)
@@ -181,7 +219,6 @@ static int write_archive(struct arguments *a)
     double start = sp_clock_seconds();
     sp_settings_text(&a->config, &a->archive.text);
     a->archive.max_record_bytes = a->config.input_max_record_bytes;
-    a->archive.dir = a->output;
     a->archive.progress = on_progress;
     a->archive.complain = on_complaint;
     a->archive.arg = &watch;
@@ -220,7 +257,7 @@ static int restore_archive(const struct arguments *a)
     char text[256];
     double start = sp_clock_seconds();
     watch.last = start;
-    o.dir = a->archive.inputs[0];
+    o.dir = a->archive.dir;
     o.url = strcmp(a->restore, "ALL") == 0 ? NULL : a->restore;
     o.output = a->output ? a->output : "-";
     o.max_record_bytes = a->config.input_max_record_bytes;
@@ -257,10 +294,12 @@ const struct sp_command sp_command_archive = {
     "  Writes the records of WARC files (plain, .gz or .zst) to the archive DIR: a payload that is\n"
     "  already there becomes a revisit record, a near copy of a page a patch of that page, and all\n"
     "  other records are stored unchanged. Other tools can read the WARC files of the archive and\n"
-    "  its index.cdxj; patches are an extension that only samepage reads (docs/ARCHIVE.md).\n\n"
+    "  its index.cdxj; patches are an extension that only samepage reads (docs/ARCHIVE.md). Of a\n"
+    "  folder, the files named .warc or .wet, also compressed, are read.\n\n"
     "  Further calls add to an archive. After a kill, the same call continues from the last commit\n"
     "  and writes the same files as an undisturbed one.\n\n"
-    "  --restore writes the original records, byte for byte: all of them, or those of a URL.\n\n"
+    "  --restore writes the original records, byte for byte: all of them, or those of a URL. Lost\n"
+    "  parts of a damaged archive are named, and the exit status is then 1.\n\n"
     "OPTIONS\n"
     "  -o, --output DIR     the archive; with --restore: a file, default standard output\n"
     "  --restore URL|ALL    write the records of a URL, or all, instead\n"
