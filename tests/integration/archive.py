@@ -4,6 +4,7 @@
 import glob
 import gzip
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -541,6 +542,27 @@ def a_call_that_fails_leaves_nothing(work):
     before = files(work, "mine")
     work.run("archive", "-q", "-o", "mine", "missing.warc", code=1)
     check_equal(files(work, "mine"), before, "files after a call that failed")
+
+
+def a_wrong_length_hides_no_other_record(work):
+    """If each record begins a gzip member or Zstandard frame: whatever the length says, the next one begins there."""
+    records = noise(27, 12)
+    for number, length in itertools.product((0, 4, 5, 11), (5000, 10**6, 10**15)):
+        head, block = records[number].split(NEWLINES, 1)
+        lines = [line for line in head.split(b"\r\n") if not line.startswith(b"Content-Length")]
+        wrong = b"\r\n".join([*lines, b"Content-Length: %d" % length]) + NEWLINES + block
+        given = records[:number] + [wrong] + records[number + 1:]
+        work.write("crawl.warc.gz", b"".join(gzip.compress(one + NEWLINES) for one in given))
+        shutil.rmtree(work.path("a"), ignore_errors=True)
+        done = work.run("archive", "-o", "a", "--summary", "s", "--set", "input.max_unreadable=0.5", "crawl.warc.gz")
+        check_equal(restored(work, "a"), joined(records[:number] + records[number + 1:]), (number, length, done.err))
+        said = 1 + (number == 11 and length == 10**15)  # it is too large, and the file ends within it
+        check_equal(work.json_lines("s")[0]["bad"], said, f"bad records {number} {length} {done.err}")
+    # Without members nothing says where the next record begins.
+    work.write("plain.warc", joined(given[:4] + [wrong] + records[4:]))
+    done = work.run("archive", "-o", "b", "--set", "input.max_unreadable=0.5", "plain.warc")
+    check_in("if its Content-Length is wrong, the records behind it are lost", done.err)
+    check_equal(restored(work, "b"), joined(records[:4]), "the records before it")
 
 
 def a_record_based_on_itself_is_damage(work):

@@ -17,6 +17,7 @@ void sp_records_close(struct sp_records *r)
 {
     sp_source_close(r->source);
     sp_buf_done(&r->window);
+    sp_free(r->members);
     *r = (struct sp_records){0};
 }
 
@@ -34,6 +35,10 @@ static bool more(struct sp_records *r)
     }
     char *to = sp_buf_reserve(&r->window, READ_BYTES);
     enum sp_err err = sp_source_read(r->source, to, READ_BYTES, &got);
+    if (got > 0 && sp_source_begins_member(r->source)) {
+        sp_grow(&r->members, &r->member_cap, r->member_count + 1);
+        r->members[r->member_count++] = r->offset + r->window.len;
+    }
     r->window.len += got;
     if (err == SP_IO) {
         r->io = err;
@@ -97,14 +102,64 @@ static enum sp_err damaged(struct sp_records *r, const char **ret_why)
     return bad(r, err, sp_source_why(r->source), ret_why);
 }
 
-static void discard(struct sp_records *r)
+/* Forgets the members before this place. Returns whether one begins here. */
+static bool begins_member(struct sp_records *r)
+{
+    size_t before = 0;
+    while (before < r->member_count && r->members[before] < r->offset + r->at)
+        before++;
+    r->member_count -= before;
+    if (r->member_count > 0)
+        memmove(r->members, r->members + before, r->member_count * sizeof *r->members);
+    return r->member_count > 0 && r->members[0] == r->offset + r->at;
+}
+
+/* The distance to the first member from number *at on that begins with a record less than `size`
+ * bytes from here; `size` if none does. *at becomes the first of which too little was read. */
+static uint64_t find_member_record(const struct sp_records *r, uint64_t size, size_t *at)
+{
+    for (; *at < r->member_count; (*at)++) {
+        uint64_t distance = r->members[*at] - r->offset - r->at;
+        if (distance >= size || distance + 5 > left(r))
+            break;
+        if (memcmp(here(r) + distance, "WARC/", 5) == 0)
+            return distance;
+    }
+    return size;
+}
+
+/* Reads `size` bytes, or to the next member with a record; *ret_size is what the record has. False:
+ * the file ends first. */
+static bool want_record(struct sp_records *r, uint64_t size, uint64_t *ret_size)
+{
+    bool own = begins_member(r);
+    for (size_t at = 1;;) {
+        *ret_size = own ? find_member_record(r, size, &at) : size;
+        if (*ret_size < size || left(r) >= size)
+            return true;
+        if (!more(r))
+            return false;
+    }
+}
+
+/* Skips a record that is too large; false: the file ends first. */
+static bool discard(struct sp_records *r)
 {
     while (r->discard > 0 && want(r, 1)) {
-        size_t pass = r->discard < left(r) ? (size_t)r->discard : left(r);
+        bool member = begins_member(r);
+        uint64_t pass = r->discard < left(r) ? r->discard : left(r);
+        if (r->discard_own && member && starts_record(r)) {
+            r->discard = 0; /* the length was wrong */
+            break;
+        }
+        if (r->member_count > member && r->members[member] - r->offset - r->at < pass)
+            pass = r->members[member] - r->offset - r->at;
         r->discard -= pass;
-        r->at += pass;
+        r->at += (size_t)pass;
     }
+    bool good = r->discard == 0;
     r->discard = 0;
+    return good;
 }
 
 static enum sp_err cut_off(struct sp_records *r, const char *why, const char **ret_why)
@@ -122,7 +177,11 @@ static enum sp_err cut_off(struct sp_records *r, const char *why, const char **r
  * start a record. */
 static enum sp_err start(struct sp_records *r, const char **ret_why)
 {
-    discard(r);
+    if (!discard(r))
+        return cut_off(r,
+                       "the file ends within a record that is larger than input.max_record_bytes; "
+                       "if its Content-Length is wrong, the records behind it are lost",
+                       ret_why);
     if (r->lost)
         find(r);
     r->lost = false;
@@ -145,7 +204,7 @@ enum sp_err sp_records_next(struct sp_records *r, struct sp_warc_record *ret_rec
                             uint64_t *ret_offset, const char **ret_why)
 {
     size_t header_len = 0;
-    uint64_t length = 0;
+    uint64_t length = 0, size = 0;
     enum sp_err err = start(r, ret_why);
     *ret_offset = r->offset + r->at;
     if (err != SP_OK)
@@ -168,13 +227,23 @@ enum sp_err sp_records_next(struct sp_records *r, struct sp_warc_record *ret_rec
         return bad(r, SP_MALFORMED, "the WARC record has no usable Content-Length", ret_why);
     }
     if (length > r->max_record) {
+        r->discard_own = begins_member(r);
         r->at += header_len;
         r->discard = length;
         *ret_why = "the record is larger than input.max_record_bytes";
         return SP_TOO_LARGE;
     }
-    if (!want(r, header_len + (size_t)length))
-        return cut_off(r, "the file ends within a WARC record", ret_why);
+    if (!want_record(r, header_len + length, &size))
+        return cut_off(r,
+                       "the file ends within a WARC record; if its Content-Length is wrong, the "
+                       "records behind it are lost",
+                       ret_why);
+    if (size < header_len + length) {
+        r->at += (size_t)size;
+        *ret_why = "the next WARC record comes before the end that the record's Content-Length "
+                   "gives: the record is left out";
+        return SP_MALFORMED;
+    }
     ret_record->header = sp_view(here(r), header_len);
     ret_record->block = sp_view(here(r) + header_len, (size_t)length);
     r->at += header_len + (size_t)length;

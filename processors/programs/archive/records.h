@@ -1,5 +1,6 @@
 /* The records of a WARC file, of any type, unchanged: a header that ends with its empty line, and a
- * block. Private to this folder. */
+ * block. A record that begins a gzip member or Zstandard frame ends at the latest where another one
+ * begins with a record, whatever its length says (input/records.c). Private to this folder. */
 #ifndef SP_ARCHIVE_RECORDS_H
 #define SP_ARCHIVE_RECORDS_H
 
@@ -16,9 +17,13 @@ struct sp_records {
     struct sp_source *source;
     struct sp_buf window; /* [at, len) is unread */
     size_t at;
-    uint64_t offset;  /* of the window's first byte in the decompressed file */
-    uint64_t no_end;  /* of sp_header_find_end */
-    uint64_t discard; /* bytes left of a record that is too large */
+    uint64_t offset;   /* of the window's first byte in the decompressed file */
+    uint64_t no_end;   /* of sp_header_find_end */
+    uint64_t discard;  /* bytes left of a record that is too large */
+    bool discard_own;  /* that record began a member */
+    uint64_t *members; /* offsets in the decompressed file at which members begin, ascending */
+    size_t member_count;
+    size_t member_cap;
     uint64_t max_record;
     enum sp_err damage; /* of the compression, not yet reported */
     enum sp_err io;
