@@ -1,5 +1,6 @@
-/* See records.h. Unlike the reader of pages (input/warc.c), this one trusts Content-Length: the
- * stored bytes must be the same, and only the writer of the file knows what they mean. */
+/* See records.h. Unlike the reader of pages (input/warc.c), this one trusts Content-Length between
+ * borders of members: the stored bytes must be the same, and only the writer of the file knows what
+ * they mean. */
 #include "archive/records.h"
 
 #include "input/header.h"
