@@ -615,6 +615,10 @@ def mistakes_about_archives_are_explained(work):
     check_in("is not an archive", work.run("archive", "--restore", "ALL", ".", code=1).err)
     work.run("archive", "-q", "-o", "a", "crawl.warc")
     check_in("has no record", work.run("archive", "--restore", "http://none.example/", "a", code=1).err)
+    work.write("mine.warc", b"mine")
+    work.run("archive", "--restore", "http://none.example/", "-o", "mine.warc", "a", code=1)
+    check_equal(work.read("mine.warc"), b"mine", "an output for which there is no record")
+    check_in("no/where: cannot be written", work.run("archive", "--restore", "ALL", "-o", "no/where", "a", code=1).err)
     work.write("lines.jsonl", b'{"url":"http://a.example/","content":"x"}\n')
     check_in("only WARC files can be archived", work.run("archive", "-o", "j", "lines.jsonl", code=1).err)
 

@@ -23,8 +23,23 @@ struct job {
     uint64_t *indexed; /* where the last indexed record of each segment ends */
 };
 
+/* Opens the output, unless it is open: not before there is a record, so that a file stays as it was
+ * if there is none of that URL. */
+static enum sp_err open_output(struct job *j)
+{
+    const char *name = j->options->output;
+    if (!j->out)
+        j->out = strcmp(name, "-") == 0 ? stdout : fopen(name, "w");
+    return j->out
+               ? SP_OK
+               : sp_fault_set(j->fault, SP_IO, "%s: cannot be written: %s", name, strerror(errno));
+}
+
 static enum sp_err put(struct job *j, const struct sp_original *record)
 {
+    enum sp_err err = open_output(j);
+    if (err != SP_OK)
+        return err;
     fwrite(record->header.data, 1, record->header.len, j->out);
     fwrite(record->block.data, 1, record->block.len, j->out);
     fwrite("\r\n\r\n", 1, 4, j->out);
@@ -212,16 +227,13 @@ static enum sp_err restore(struct job *j)
     if (!j->state.found)
         return sp_fault_set(j->fault, SP_INVALID, "%s: is not an archive: it has no file `state`",
                             o->dir);
-    bool standard = strcmp(o->output, "-") == 0;
-    j->out = standard ? stdout : fopen(o->output, "w");
-    if (!j->out)
-        return sp_fault_set(j->fault, SP_IO, "%s: cannot be written: %s", o->output,
-                            strerror(errno));
     j->segments = sp_segments_new(o->dir, 1);
     j->patcher = sp_patcher_new(1);
     j->originals = sp_originals_new(j->segments, j->patcher, o->max_record_bytes, o->cache_bytes);
     err = o->url ? restore_url(j, sp_view_str(o->url)) : restore_all(j);
-    bool good = (standard ? fflush(j->out) : fclose(j->out)) == 0;
+    if (err == SP_OK)
+        err = open_output(j);
+    bool good = !j->out || (j->out == stdout ? fflush(j->out) : fclose(j->out)) == 0;
     if (err == SP_OK && !good)
         err =
             sp_fault_set(j->fault, SP_IO, "%s: cannot be written: %s", o->output, strerror(errno));
