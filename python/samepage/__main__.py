@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import datetime
 import json
-import os
 import re
 import sys
-from typing import Any, Dict, Iterator, List, Optional, Sequence, TextIO
+from typing import Any, Dict, Iterator, List, Optional, Sequence, TextIO, Tuple
 
 from ._dedup import dedup
+from ._outputs import check, replacing
 from ._tables import need
 
 _ROW = "doc:"
@@ -86,43 +87,43 @@ def to_parquet(options: argparse.Namespace) -> int:
     pyarrow = need("pyarrow", "Parquet")
     keys = _kept_keys(options.kept)
     writer, number, written = None, 0, 0
-    part = f"{options.output}.part"
-    for batch in _batches(options.rows_of):
-        _check_columns(batch, options.id_field)
-        names = (batch.column(options.id_field).to_pylist() if options.id_field
-                 else [f"{_ROW}{number + row}" for row in range(batch.num_rows)])
-        number += batch.num_rows
-        kept = batch.filter(pyarrow.array([str(name) in keys or _url(name) in keys for name in names],
-                                          type=pyarrow.bool_()))
+    with replacing(options.output) as output:
+        for batch in _batches(options.rows_of):
+            _check_columns(batch, options.id_field)
+            names = (batch.column(options.id_field).to_pylist() if options.id_field
+                     else [f"{_ROW}{number + row}" for row in range(batch.num_rows)])
+            number += batch.num_rows
+            kept = batch.filter(pyarrow.array([str(name) in keys or _url(name) in keys for name in names],
+                                              type=pyarrow.bool_()))
+            if writer is None:
+                writer = parquet.ParquetWriter(output, kept.schema)
+            writer.write_batch(kept)
+            written += kept.num_rows
         if writer is None:
-            writer = parquet.ParquetWriter(part, kept.schema)
-        writer.write_batch(kept)
-        written += kept.num_rows
-    if writer is None:
-        raise ValueError(f"{', '.join(options.rows_of)}: no rows")
-    writer.close()
-    os.replace(part, options.output)
+            raise ValueError(f"{', '.join(options.rows_of)}: no rows")
+        writer.close()
     return written
 
 
-def _create(path: str) -> TextIO:
+@contextlib.contextmanager
+def _create(path: str) -> Iterator[TextIO]:
     """Half of a surrogate pair, which a text from JSON may have but UTF-8 cannot, is written as JSON's escape."""
-    return open(path, "w", encoding="utf-8", errors="backslashreplace")
+    with replacing(path) as name, open(name, "a", encoding="utf-8", errors="backslashreplace") as file:
+        yield file
 
 
 def _write_kept(kept: Any, path: str) -> None:
-    with _create(f"{path}.part") as file:
+    with _create(path) as file:
         for row in kept:
             file.write(_line(row) if isinstance(row, dict) else row + "\n")
-    os.replace(f"{path}.part", path)
 
 
 def run_dedup(options: argparse.Namespace) -> str:
     result = dedup(options.input, options.threshold, text=options.text_field, method=options.method,
                    key=options.id_field)
     if hasattr(result.kept, "column_names"):
-        need("pyarrow.parquet", "Parquet").write_table(result.kept, f"{options.kept}.part")
-        os.replace(f"{options.kept}.part", options.kept)
+        with replacing(options.kept) as name:
+            need("pyarrow.parquet", "Parquet").write_table(result.kept, name)
     else:
         _write_kept(result.kept, options.kept)
     if options.removed:
@@ -160,16 +161,25 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _files(options: argparse.Namespace) -> Tuple[List[Tuple[str, Optional[str]]], List[str]]:
+    """The outputs, each with its option, and the inputs."""
+    if options.command == "dedup":
+        return [("--kept", options.kept), ("--removed", options.removed)], [options.input]
+    if options.command == "to-parquet":
+        return [("-o", options.output)], [options.kept, *options.rows_of]
+    return [("-o", None if options.output == "-" else options.output)], options.input
+
+
 def main(arguments: Optional[List[str]] = None) -> int:
     options = parser().parse_args(arguments)
     try:
+        check(*_files(options))
         if options.command == "to-jsonl" and options.output == "-":
             to_jsonl(options, sys.stdout)
             sys.stdout.flush()
         elif options.command == "to-jsonl":
-            with open(f"{options.output}.part", "w", encoding="utf-8") as out:
+            with _create(options.output) as out:
                 said = f"{to_jsonl(options, out)} rows"
-            os.replace(f"{options.output}.part", options.output)
             print(said, file=sys.stderr)
         elif options.command == "to-parquet":
             print(f"{to_parquet(options)} rows", file=sys.stderr)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Dict, Hashable, Iterator, List, Mapping, NamedTuple, Optional, Union
 
 from ._native import Engine, SamepageError, Signature, Text
+from ._outputs import replacing
 
 _FORMAT = "samepage index 1"
 
@@ -159,14 +160,13 @@ class Index:
             for key in self._documents:
                 if not isinstance(key, (str, int, float, bool, type(None))):
                     raise TypeError(f"{key!r} cannot be written: save() takes keys that JSON has")
-            with open(f"{os.fspath(path)}.part", "w", encoding="utf-8") as file:
+            with replacing(path) as name, open(name, "a", encoding="utf-8") as file:
                 json.dump({"format": _FORMAT, "settings": self._settings, "content_type": self._content_type,
                            "documents": len(self)}, file)
                 for key, document in self._documents.items():
                     packed = base64.b64encode(self._engine.get(document).pack()).decode()
                     file.write("\n" + json.dumps([key, packed]))
                 file.write("\n")
-        os.replace(f"{os.fspath(path)}.part", path)
 
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Index":

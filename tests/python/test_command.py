@@ -3,6 +3,7 @@
 import datetime
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,10 @@ class Command(unittest.TestCase):
                               capture_output=True, check=False)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout if code == 0 else done.stderr
+
+    def bytes_of(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
 
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as file:
@@ -94,6 +99,76 @@ class Command(unittest.TestCase):
         self.assertEqual(len(kept) + len(removed), 40)
         self.assertTrue(removed)
         self.assertTrue({row["kept"] for row in removed} <= {row["key"] for row in kept})
+
+    def test_an_output_replaces_no_input_and_no_other_output(self):
+        os.link(self.path("a.parquet"), self.path("linked.parquet"))
+        os.symlink("a.parquet", self.path("link.parquet"))
+        for name, text in (("t.jsonl", '{"text": "one two", "id": "doc:1"}\n'), ("o.part", '{"text": "one two"}\n')):
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write(text)
+        before = {name: self.bytes_of(name) for name in os.listdir(self.folder)}
+        body = ("--text-field", "body")
+        for output in ("a.parquet", "./a.parquet", "linked.parquet", "link.parquet"):
+            self.assertIn("would replace the input", self.call("to-jsonl", "b.parquet", "a.parquet", *body, "-o", output,
+                                                               code=1))
+            self.assertIn("would replace the input", self.call("to-parquet", "t.jsonl", "--rows-of", "b.parquet",
+                                                               "a.parquet", "-o", output, code=1))
+            self.assertIn("--kept " + output, self.call("dedup", "a.parquet", *body, "--kept", output, code=1))
+            self.assertIn("--removed " + output, self.call("dedup", "a.parquet", *body, "--kept", "k", "--removed", output,
+                                                           code=1))
+        self.assertIn("the input", self.call("to-parquet", "t.jsonl", "--rows-of", "a.parquet", "-o", "t.jsonl", code=1))
+        self.assertIn("the input", self.call("dedup", "o.part", "--kept", "o", code=1))
+        for other in ("k.parquet", "./k.parquet", os.path.join(self.folder, "k.parquet"), "k.parquet.part"):
+            self.assertIn("the file of --kept", self.call("dedup", "a.parquet", *body, "--kept", "k.parquet", "--removed",
+                                                          other, code=1))
+        self.assertEqual({name: self.bytes_of(name) for name in os.listdir(self.folder)}, before)
+
+    def test_an_output_that_is_no_regular_file_is_written_as_it_is(self):
+        def through_pipe(*arguments):
+            pipe = self.path("pipe")
+            os.mkfifo(pipe)
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # what is written fits in the pipe
+            self.call(*arguments)
+            with open(reader, "rb") as file:
+                content = file.read()
+            self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
+            os.unlink(pipe)
+            return content
+
+        body = ("--text-field", "body")
+        self.assertEqual(through_pipe("to-jsonl", "a.parquet", *body, "-o", "pipe").decode(),
+                         self.call("to-jsonl", "a.parquet", *body))
+        self.call("dedup", "a.parquet", *body, "--kept", "k.parquet", "--removed", "r.jsonl")
+        removed = through_pipe("dedup", "a.parquet", *body, "--kept", "k.parquet", "--removed", "pipe")
+        self.assertEqual(removed, self.bytes_of("r.jsonl"))
+        with open(self.path("t.jsonl"), "w", encoding="utf-8") as file:
+            file.write('{"text": "one two"}\n')
+        self.assertEqual(through_pipe("dedup", "t.jsonl", "--kept", "pipe"), self.bytes_of("t.jsonl"))
+
+    def test_an_output_that_is_a_device(self):
+        device = self.path("null")
+        try:
+            os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+            with open(device, "wb"):
+                pass
+        except OSError as error:
+            self.skipTest(f"no device can be made: {error}")
+        self.call("to-jsonl", "a.parquet", "--text-field", "body", "-o", "null")
+        self.call("dedup", "a.parquet", "--text-field", "body", "--kept", "null", "--removed", "null")
+        with open(self.path("kept.jsonl"), "w", encoding="utf-8") as file:
+            file.write('{"url": "doc:3"}\n')
+        self.call("to-parquet", "kept.jsonl", "--rows-of", "a.parquet", "-o", "null")
+        self.assertTrue(stat.S_ISCHR(os.stat(device).st_mode))
+
+    def test_an_output_that_is_a_link_remains_one(self):
+        os.symlink("target.jsonl", self.path("link.jsonl"))
+        self.call("to-jsonl", "a.parquet", "--text-field", "body", "-o", "link.jsonl")
+        self.assertTrue(os.path.islink(self.path("link.jsonl")))
+        self.assertEqual(len(self.read("target.jsonl")), 40)
+        before = self.bytes_of("target.jsonl")
+        self.call("to-jsonl", "a.parquet", "-o", "link.jsonl", code=1)
+        self.assertEqual(self.bytes_of("target.jsonl"), before)
+        self.assertFalse([name for name in os.listdir(self.folder) if name.endswith(".part")])
 
     def test_half_of_a_surrogate_pair(self):
         row = {"text": "caf\ud83d \u00e9"}

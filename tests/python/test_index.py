@@ -100,6 +100,17 @@ class Index(unittest.TestCase):
             with self.assertRaises(TypeError):
                 index.save(path)
 
+    def test_a_file_that_is_a_pipe(self):
+        with tempfile.TemporaryDirectory() as folder:
+            index, pipe, path = samepage.Index(), os.path.join(folder, "pipe"), os.path.join(folder, "index")
+            index.add("a", "one two three four five six seven")
+            os.mkfifo(pipe)
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+            index.save(pipe)
+            index.save(path)
+            with open(reader, "rb") as got, open(path, "rb") as wanted:
+                self.assertEqual(got.read(), wanted.read())
+
     def test_threads(self):
         index = samepage.Index()
         given = texts.families(100, seed=6)
