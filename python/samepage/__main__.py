@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, TextIO, Tuple
 
 from ._dedup import dedup
 from ._outputs import check, replacing
-from ._tables import need
+from ._tables import need, reading
 
 _ROW = "doc:"
 
@@ -38,11 +38,15 @@ def _line(row: Dict[str, Any]) -> str:
     return json.dumps(row, ensure_ascii=False, default=_plain) + "\n"
 
 
-def _batches(paths: Sequence[str]) -> Iterator[Any]:
-    """Record batches of Parquet files, in order, in bounded memory."""
+def _batches(paths: Sequence[str]) -> Iterator[Tuple[str, int, Any]]:
+    """Record batches of Parquet files, in order, in bounded memory: each with its file and the number of its first row
+    there, from 0."""
     parquet = need("pyarrow.parquet", "Parquet")
     for path in paths:
-        yield from parquet.ParquetFile(path).iter_batches(batch_size=1024)
+        number = 0
+        for batch in parquet.ParquetFile(path).iter_batches(batch_size=1024):
+            yield path, number, batch
+            number += batch.num_rows
 
 
 def _check_columns(batch: Any, *names: Optional[str]) -> None:
@@ -55,10 +59,13 @@ def _check_columns(batch: Any, *names: Optional[str]) -> None:
 def to_jsonl(options: argparse.Namespace, out: TextIO) -> int:
     """Writes rows of Parquet files as pages for the command."""
     number = 0
-    for batch in _batches(options.input):
+    for path, first, batch in _batches(options.input):
         _check_columns(batch, options.text_field, options.id_field)
-        for row in batch.to_pylist():
+        for place, row in enumerate(batch.to_pylist(), first):
             key = row.pop(options.id_field) if options.id_field else f"{_ROW}{number}"
+            if key is None or key != key:  # NaN
+                raise ValueError(f"{path}: row {place} (from 0) has no id in column {options.id_field!r}: all rows without "
+                                 "one would be one page; fill the column, or leave out --id-field")
             content = row.pop(options.text_field)
             page = {"url": _url(key), "content": "" if content is None else content}
             if options.all:
@@ -70,7 +77,7 @@ def to_jsonl(options: argparse.Namespace, out: TextIO) -> int:
 
 def _kept_keys(path: str) -> Dict[str, None]:
     keys: Dict[str, None] = {}
-    with open(path, encoding="utf-8") as file:
+    with reading(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
@@ -88,7 +95,7 @@ def to_parquet(options: argparse.Namespace) -> int:
     keys = _kept_keys(options.kept)
     writer, number, written = None, 0, 0
     with replacing(options.output) as output:
-        for batch in _batches(options.rows_of):
+        for _, _, batch in _batches(options.rows_of):
             _check_columns(batch, options.id_field)
             names = (batch.column(options.id_field).to_pylist() if options.id_field
                      else [f"{_ROW}{number + row}" for row in range(batch.num_rows)])

@@ -171,19 +171,20 @@ class Index:
     @classmethod
     def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Index":
         """Reads what ``save`` wrote."""
-        with open(path, encoding="utf-8") as file:
+        name = os.fspath(path)
+        with open(name, encoding="utf-8") as file:
             try:
                 head = json.loads(file.readline())
                 if head["format"] != _FORMAT:
-                    raise SamepageError(f"{path} is no index of this version: {head['format']!r}")
+                    raise ValueError(f"its format is {head['format']!r}")
+                documents = head["documents"]
                 index = cls(None, settings=head["settings"], content_type=head["content_type"])
                 for line in file:
                     key, packed = json.loads(line)
                     index._put(key, index._engine.unpack(base64.b64decode(packed)))
-            except SamepageError:
-                raise
-            except (ValueError, KeyError, TypeError) as error:
-                raise SamepageError(f"{path} is damaged, or no index: {error}") from error
-        if len(index) != head["documents"]:
-            raise SamepageError(f"{path} ends early: {len(index)} of {head['documents']} documents")
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                what = f"no field {error}" if isinstance(error, KeyError) else error
+                raise SamepageError(f"{name} is damaged, or no index of this version: {what}") from error
+        if len(index) != documents:
+            raise SamepageError(f"{name} ends early: {len(index)} of {documents} documents")
         return index

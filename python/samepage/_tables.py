@@ -3,11 +3,13 @@ are used."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import json
 import os
 import sys
+import zlib
 from typing import IO, Any, Hashable, Iterable, Iterator, List, Optional, Sequence
 
 from ._native import Text
@@ -118,9 +120,32 @@ def open_lines(path: str, newline: Optional[str] = None) -> IO[str]:
     return open(path, encoding="utf-8-sig", newline=newline)
 
 
+def _line_not_utf8(path: str) -> int:
+    with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return 0
+
+
+@contextlib.contextmanager
+def reading(path: str, newline: Optional[str] = None) -> Iterator[IO[str]]:
+    """Opens a file as open_lines does; what cannot be read is a ValueError that names it."""
+    try:
+        with open_lines(path, newline) as file:
+            yield file
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}:{_line_not_utf8(path)}: not UTF-8; convert the file: iconv -f WINDOWS-1252 -t UTF-8, "
+                         "if that is its charset") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path}: the gzip file is cut or damaged; get it again: {error}") from None
+
+
 def read_jsonl(path: str) -> List[Any]:
     rows = []
-    with open_lines(path) as file:
+    with reading(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
@@ -130,11 +155,20 @@ def read_jsonl(path: str) -> List[Any]:
     return rows
 
 
+def _rows(path: str, reader: "csv.DictReader[str]") -> Iterator[Any]:
+    for row in reader:
+        beyond: Any = row.pop(None, [])
+        if any(beyond):  # spreadsheets write empty ones
+            raise ValueError(f"{path}:{reader.line_num}: the row has {len(row) + len(beyond)} cells, and the header "
+                             f"{len(row)}: a cell with a comma needs quotation marks")
+        yield row
+
+
 def read_csv(path: str) -> List[Any]:
     limit = csv.field_size_limit(sys.maxsize)  # a page can be longer than the default, 128 KiB
     try:
-        with open_lines(path, newline="") as file:
-            return list(csv.DictReader(file))
+        with reading(path, newline="") as file:
+            return list(_rows(path, csv.DictReader(file)))
     except csv.Error as error:
         raise ValueError(f"{path}: not CSV: {error}") from None
     finally:
@@ -143,7 +177,7 @@ def read_csv(path: str) -> List[Any]:
 
 def read_txt(path: str) -> List[str]:
     # Not splitlines(): it also splits at form feeds, U+0085 and U+2028, which are part of a text.
-    with open_lines(path) as file:
+    with reading(path) as file:
         return [line.rstrip("\n") for line in file]
 
 

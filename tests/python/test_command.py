@@ -80,6 +80,16 @@ class Command(unittest.TestCase):
         found = pyarrow.parquet.read_table(self.path("ids.kept.parquet")).to_pylist()
         self.assertEqual(len(found), sum(event["status"] != "loser" for event in latest.values()))
 
+    def test_rows_without_an_id_are_not_one_page(self):
+        for ids in (["a", "b", None], [1.5, float("nan"), 2.5]):
+            rows = [{"id": key, "text": text} for key, text in zip(ids, self.given)]
+            pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), self.path("ids.parquet"))
+            place = next(n for n, key in enumerate(ids) if key is None or key != key)
+            self.assertIn(f"ids.parquet: row {place} (from 0) has no id in column 'id'",
+                          self.call("to-jsonl", "ids.parquet", "--id-field", "id", "-o", "ids.jsonl", code=1))
+            self.assertFalse(os.path.exists(self.path("ids.jsonl")))
+            self.call("to-jsonl", "ids.parquet")
+
     def test_rows_without_a_key(self):
         lines = self.call("to-jsonl", "a.parquet", "b.parquet", "--text-field", "body", "--all").splitlines()
         pages = [json.loads(line) for line in lines]
@@ -186,6 +196,10 @@ class Command(unittest.TestCase):
             file.write('{"text": 7}\n')
         self.assertIn("not int", self.call("dedup", "number.jsonl", "--kept", "x", code=1))
         self.assertIn("bad.jsonl:1", self.call("to-parquet", "bad.jsonl", "--rows-of", "a.parquet", "-o", "x", code=1))
+        with open(self.path("latin.jsonl"), "wb") as file:
+            file.write(b'{"url": "caf\xe9"}\n')
+        self.assertIn("latin.jsonl:1: not UTF-8",
+                      self.call("to-parquet", "latin.jsonl", "--rows-of", "a.parquet", "-o", "x", code=1))
         self.assertFalse(os.path.exists(self.path("x")))
 
 

@@ -164,6 +164,26 @@ class Collections(unittest.TestCase):
         self.assertEqual(samepage.dedup(self.write("c.csv", f"text\n{page}\n".encode())).kept, [{"text": page}])
         self.assertEqual(csv.field_size_limit(), limit)
 
+    def test_a_cell_beyond_the_header(self):
+        path = self.write("d.csv", b'text,id\n"two\nlines",1\nHello, world,2\n')
+        with self.assertRaisesRegex(ValueError, "d.csv:4: the row has 3 cells, and the header 2: .* quotation marks"):
+            samepage.dedup(path)
+        self.assertEqual(samepage.dedup(self.write("e.csv", f"text,id\n{A},1,,\n{C}\n".encode())).kept,
+                         [{"text": A, "id": "1"}, {"text": C, "id": None}])
+
+    def test_a_file_that_cannot_be_read_is_named(self):
+        latin = f"text\n{A}\ncaf\xe9\n".encode("latin-1")
+        for name in ("l.csv", "l.jsonl", "l.txt", "l.csv.gz"):
+            data = b'{"text": "a"}\n\n' + latin[-5:] if name == "l.jsonl" else latin
+            with self.assertRaisesRegex(ValueError, f"{name}:3: not UTF-8; .*iconv -f WINDOWS-1252"):
+                samepage.dedup(self.write(name, data))
+        whole = gzip.compress(f"text\n{A}\n".encode() * 100)
+        for data in (whole[:-3], whole[:60], b"text", whole[:30] + bytes(30) + whole[60:]):
+            with open(self.path("cut.csv.gz"), "wb") as file:
+                file.write(data)
+            with self.assertRaisesRegex(ValueError, "cut.csv.gz: the gzip file is cut or damaged"):
+                samepage.dedup(self.path("cut.csv.gz"))
+
     def test_a_text_of_a_line_has_no_other_line_ends(self):
         line = f"{A}\u2028{C}\x0c\x85"
         self.assertEqual(samepage.dedup(self.write("d.txt", f"{line}\r\n{B}\n".encode())).kept, [line, B])

@@ -1,6 +1,8 @@
 """Index: its results while documents are added, changed and removed; its file; threads."""
 
+import json
 import os
+import re
 import random
 import sys
 import tempfile
@@ -95,6 +97,14 @@ class Index(unittest.TestCase):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(damaged)
                 with self.assertRaises(samepage.SamepageError):
+                    samepage.Index.load(path)
+            head = json.loads(lines[0])
+            for field, value in (("documents", None), ("settings", None), ("settings", []), ("format", None),
+                                 ("format", "samepage index 0"), ("settings", {"similarity.threshold": "7"})):
+                changed = {**head, field: value} if value is not None else {k: v for k, v in head.items() if k != field}
+                with open(path, "w", encoding="utf-8") as file:
+                    file.writelines([json.dumps(changed) + "\n", *lines[1:]])
+                with self.assertRaisesRegex(samepage.SamepageError, re.escape(path), msg=(field, value)):
                     samepage.Index.load(path)
             index.add(("a", "tuple"), "text")
             with self.assertRaises(TypeError):
