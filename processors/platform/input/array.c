@@ -4,6 +4,7 @@
  * passed on unchanged. */
 #include "base/mem.h"
 #include "input/convert.h"
+#include "input/losses.h"
 
 struct array {
     uint64_t depth; /* 1: between the elements */
@@ -12,6 +13,7 @@ struct array {
     bool escaped;
     bool inside; /* a part of an element has been written */
     bool over;   /* the array has ended */
+    bool cut;    /* the file is damaged, which has a dead letter of its own */
 };
 
 static void *make(char separator, const struct sp_input_fields *fields, uint64_t max_record)
@@ -92,10 +94,24 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
     }
 }
 
-static void end(void *state, struct sp_buf *out)
+static void cut(void *state)
 {
-    /* If the array does not end, its last, incomplete element becomes a dead letter. */
-    end_element(state, out);
+    struct array *a = state;
+    a->cut = true;
 }
 
-const struct sp_convert_ops sp_convert_array = {make, sp_free, feed, NULL, end};
+static bool end(void *state, struct sp_buf *out)
+{
+    struct array *a = state;
+    bool missing = a->begun && !a->over && !a->cut;
+    if (missing && (a->depth > 1 || a->in_string))
+        return true;
+    end_element(a, out);
+    if (missing) {
+        sp_buf_put_str(out, sp_loss_text(SP_LOSS_ARRAY));
+        sp_buf_put_u8(out, '\n');
+    }
+    return false;
+}
+
+const struct sp_convert_ops sp_convert_array = {make, sp_free, feed, cut, end};

@@ -149,7 +149,7 @@ void sp_convert_cut(struct sp_convert *c)
         c->ops->cut(c->state);
 }
 
-void sp_convert_end(struct sp_convert *c, struct sp_buf *out)
+bool sp_convert_end(struct sp_convert *c, struct sp_buf *out)
 {
-    c->ops->end(c->state, out);
+    return c->ops->end(c->state, out);
 }

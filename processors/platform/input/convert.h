@@ -36,8 +36,9 @@ void sp_convert_feed(struct sp_convert *c, struct sp_view bytes, struct sp_buf *
 /* The file is damaged behind the bytes taken so far: a record that they began is lost, and what
  * comes next begins another. */
 void sp_convert_cut(struct sp_convert *c);
-/* Appends the last lines at the end of the file. */
-void sp_convert_end(struct sp_convert *c, struct sp_buf *out);
+/* Appends the last lines at the end of the file. Returns true if the last line has no newline
+ * because the file ends within its record. */
+bool sp_convert_end(struct sp_convert *c, struct sp_buf *out);
 
 /* What each kind implements. */
 struct sp_convert_ops {
@@ -45,7 +46,7 @@ struct sp_convert_ops {
     void (*free)(void *state);
     void (*feed)(void *state, struct sp_view bytes, struct sp_buf *out);
     void (*cut)(void *state); /* NULL: a record that was begun cannot be taken for a complete one */
-    void (*end)(void *state, struct sp_buf *out);
+    bool (*end)(void *state, struct sp_buf *out);
 };
 
 extern const struct sp_convert_ops sp_convert_array, sp_convert_table, sp_convert_wiki;

@@ -74,9 +74,11 @@ size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk)
             size_t before = chunk->slice_count;
             if (w->damage && !may_be_complete(sp_buf_view(&w->buf)))
                 sp_chunk_add_cut(chunk, w, 0, NULL);
+            else if (w->unfinished && w->buf.len > 0)
+                sp_chunk_add_cut(chunk, w, 0, "the file ends within an element of the JSON array");
             else if (w->buf.len > 0)
                 add_line(w, chunk, 0, w->buf.len);
-            if (chunk->slice_count > before && !w->damage)
+            if (chunk->slice_count > before && !w->damage && !w->unfinished)
                 chunk->slices[before].open_end = true;
             at = w->buf.len;
             break;
@@ -96,7 +98,7 @@ void sp_lines_parse(struct sp_parser *p, struct sp_view line, struct sp_input_it
         sp_parser_identify(p, &item->page, item->number);
     if (err == SP_NO_URL && item->page.url.len > 0)
         err = SP_OK;
-    const char *lost = err == SP_MALFORMED ? sp_loss_of(line) : NULL;
+    const char *lost = err == SP_MALFORMED ? sp_loss_of(line, &err) : NULL;
     if (err != SP_OK)
         sp_item_fail(item, err, lost ? lost : why);
     else

@@ -1,30 +1,42 @@
 /* See losses.h. */
 #include "input/losses.h"
 
-static const char *const losses[SP_LOSSES] = {
-    [SP_LOSS_NAME] = "the name of a column is longer than 1,024 bytes, or all names together than "
-                     "1 MiB",
-    [SP_LOSS_CELL] = "a cell of the table does not end within input.max_record_bytes: a quotation "
-                     "mark may be missing; input.quotes=off reads cells that are never quoted",
-    [SP_LOSS_ROW] = "a row of the table is larger than input.max_record_bytes",
-    [SP_LOSS_QUOTES] = "the file ends within quotation marks: one may be missing; "
-                       "input.quotes=off reads cells that are never quoted",
-    [SP_LOSS_REVISION] = "a revision is larger than input.max_record_bytes",
-    [SP_LOSS_TITLE] = "a title, a time or the wiki's address is longer than 8,192 bytes",
-    [SP_LOSS_XML] = "the XML of the dump is damaged",
+#define UNQUOTED "input.quotes=off reads cells that are never quoted"
+
+static const struct {
+    enum sp_err err;
+    const char *why;
+} losses[SP_LOSSES] = {
+    [SP_LOSS_NAME] = {SP_MALFORMED,
+                      "the name of a column is longer than 1,024 bytes, or all names together than "
+                      "1 MiB"},
+    [SP_LOSS_CELL] = {SP_MALFORMED,
+                      "a cell of the table does not end within input.max_record_bytes: a quotation "
+                      "mark may be missing; " UNQUOTED},
+    [SP_LOSS_ROW] = {SP_MALFORMED, "a row of the table is larger than input.max_record_bytes"},
+    [SP_LOSS_QUOTES] = {SP_MALFORMED,
+                        "the file ends within quotation marks: one may be missing; " UNQUOTED},
+    [SP_LOSS_ARRAY] = {SP_TRUNCATED,
+                       "the file ends before the JSON array does: elements may be missing"},
+    [SP_LOSS_REVISION] = {SP_MALFORMED, "a revision is larger than input.max_record_bytes"},
+    [SP_LOSS_TITLE] = {SP_MALFORMED,
+                       "a title, a time or the wiki's address is longer than 8,192 bytes"},
+    [SP_LOSS_XML] = {SP_MALFORMED, "the XML of the dump is damaged"},
 };
 
 const char *sp_loss_text(enum sp_loss loss)
 {
-    return losses[loss];
+    return losses[loss].why;
 }
 
-const char *sp_loss_of(struct sp_view line)
+const char *sp_loss_of(struct sp_view line, enum sp_err *ret_err)
 {
     for (size_t i = 0; i < SP_LOSSES; i++) {
-        size_t len = strlen(losses[i]);
-        if (line.len >= len && memcmp(line.data, losses[i], len) == 0)
-            return losses[i];
+        size_t len = strlen(losses[i].why);
+        if (line.len < len || memcmp(line.data, losses[i].why, len) != 0)
+            continue;
+        *ret_err = losses[i].err;
+        return losses[i].why;
     }
     return NULL;
 }

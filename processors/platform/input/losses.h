@@ -5,12 +5,14 @@
 #define SP_INPUT_LOSSES_H
 
 #include "base/bytes.h"
+#include "base/err.h"
 
 enum sp_loss {
     SP_LOSS_NAME,
     SP_LOSS_CELL,
     SP_LOSS_ROW,
     SP_LOSS_QUOTES,
+    SP_LOSS_ARRAY,
     SP_LOSS_REVISION,
     SP_LOSS_TITLE,
     SP_LOSS_XML,
@@ -19,7 +21,8 @@ enum sp_loss {
 
 /* The reason, a literal. The line may have more behind it. */
 const char *sp_loss_text(enum sp_loss loss);
-/* The reason, a literal, if the line stands for what was lost; otherwise NULL. */
-const char *sp_loss_of(struct sp_view line);
+/* The reason, a literal, if the line stands for what was lost, with its error; otherwise NULL, and
+ * *ret_err is unchanged. */
+const char *sp_loss_of(struct sp_view line, enum sp_err *ret_err);
 
 #endif

@@ -176,18 +176,19 @@ static void cut(void *state)
         t->broken = "the row that names the columns is damaged";
 }
 
-static void end(void *state, struct sp_buf *out)
+static bool end(void *state, struct sp_buf *out)
 {
     struct table *t = state;
     t->out = out;
     if (t->broken)
-        return;
+        return false;
     /* A cell whose quotation mark is missing would hold all rows after it. */
     csv_set_opts(&t->parser, CSV_APPEND_NULL | CSV_STRICT | CSV_STRICT_FINI);
     if (csv_fini(&t->parser, on_cell, on_row, t) != 0) {
         t->broken = sp_loss_text(SP_LOSS_QUOTES);
         put_broken(t);
     }
+    return false;
 }
 
 const struct sp_convert_ops sp_convert_table = {make, release, feed, cut, end};

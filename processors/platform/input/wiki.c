@@ -262,9 +262,10 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
     parse(state, bytes, false, out);
 }
 
-static void end(void *state, struct sp_buf *out)
+static bool end(void *state, struct sp_buf *out)
 {
     parse(state, sp_view("", 0), true, out);
+    return false;
 }
 
 const struct sp_convert_ops sp_convert_wiki = {make, release, feed, NULL, end};

@@ -40,7 +40,7 @@ static bool convert_more(struct sp_window *w)
                 break;
             }
             w->converted = true;
-            sp_convert_end(w->convert, &w->buf);
+            w->unfinished = sp_convert_end(w->convert, &w->buf);
             break;
         }
         size_t left = w->raw.len - w->raw_at, n = left < CONVERT_BYTES ? left : CONVERT_BYTES;

@@ -40,6 +40,7 @@ struct sp_window {
     struct sp_source *source;
     struct sp_convert *convert; /* NULL: the file needs no conversion */
     bool converted;             /* the conversion has reached the end of the file */
+    bool unfinished;            /* and the last line ends there before it is complete */
     struct sp_buf raw;          /* the input of `convert`: [raw_at, len) is still to be converted */
     size_t raw_at;
     enum sp_err raw_err; /* what the file has behind `raw`; SP_OK: more, or its end */
