@@ -192,7 +192,7 @@ def damage_is_a_dead_letter(work):
     work.write("open.csv", broken.rsplit("\n", 3)[0] + '\nx,"no end ' + "y" * 5000)
     done = work.run("run", "-q", *FIELDS, "--set", "input.max_record_bytes=1KiB", "--dead-letter", "dead", "open.csv")
     check(len(done.out.splitlines()) > 5, done.out)
-    check_in("a quotation mark may be missing; input.quotes=off", work.json_lines("dead")[-1]["detail"])
+    check_in("quotation marks: one may be missing; input.quotes=off", work.json_lines("dead")[-1]["detail"])
     work.write("unquoted.tsv", 'id\ttext\nx\t"no end of this\ny\t"this" ends\nz\tplain words\n')
     done = work.run("run", "-q", *FIELDS, "--set", "input.quotes=off", "unquoted.tsv")
     check_equal([json.loads(line)["url"] for line in done.out.splitlines()], ["doc:x", "doc:y", "doc:z"], "its rows")
@@ -200,6 +200,14 @@ def damage_is_a_dead_letter(work):
     done = work.run("run", "-q", *FIELDS, "--dead-letter", "dead2", "mixed.json")
     check_equal({json.loads(line)["url"] for line in done.out.splitlines()}, {"doc:1", "doc:2"}, "the sound ones")
     check_equal([d["reason"] for d in work.json_lines("dead2")], ["malformed", "truncated"], "dead letters")
+    work.write("latin.csv", "id,text\n1,ein Café\n2,ein Cafè\n3,a b c\n".encode("latin-1"))
+    done = work.run("run", "-q", *FIELDS, "--dead-letter", "dead3", "latin.csv")
+    check_equal([json.loads(line)["url"] for line in done.out.splitlines()], ["doc:3"], "the row in UTF-8")
+    check_equal(["iconv -f WINDOWS-1252 -t UTF-8" in d["detail"] for d in work.json_lines("dead3")], [True] * 2, "rows")
+    work.write("wide.csv", "id,text\n1,Hello, world\n2,Hello there,,\n")
+    done = work.run("dedup", "-q", "--kept", "-", "--dead-letter", "dead4", "wide.csv")
+    check_equal(done.out, '{"id":"2","text":"Hello there"}\n', "the row without a cell beyond the header")
+    check_in("more cells than the table has columns", work.json_lines("dead4")[0]["detail"])
 
 
 def pipes_are_read_once(work):

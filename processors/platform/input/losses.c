@@ -2,6 +2,7 @@
 #include "input/losses.h"
 
 #define UNQUOTED "input.quotes=off reads cells that are never quoted"
+#define TO_UTF8 "convert the file: iconv -f WINDOWS-1252 -t UTF-8 FILE, if that is its charset"
 
 static const struct {
     enum sp_err err;
@@ -10,15 +11,20 @@ static const struct {
     [SP_LOSS_NAME] = {SP_MALFORMED,
                       "the name of a column is longer than 1,024 bytes, or all names together than "
                       "1 MiB"},
-    [SP_LOSS_CELL] = {SP_MALFORMED,
-                      "a cell of the table does not end within input.max_record_bytes: a quotation "
-                      "mark may be missing; " UNQUOTED},
-    [SP_LOSS_ROW] = {SP_MALFORMED, "a row of the table is larger than input.max_record_bytes"},
+    [SP_LOSS_HEAD] = {SP_MALFORMED, "the row that names the columns is not UTF-8; " TO_UTF8},
+    [SP_LOSS_CELL] = {SP_TOO_LARGE,
+                      "a cell of the table is larger than input.max_record_bytes, or a quotation "
+                      "mark is missing; " UNQUOTED},
+    [SP_LOSS_ROW] = {SP_TOO_LARGE, "a row of the table is larger than input.max_record_bytes"},
+    [SP_LOSS_COLUMNS] = {SP_MALFORMED,
+                         "the row has more cells than the table has columns: a cell that contains "
+                         "the separator needs quotation marks"},
+    [SP_LOSS_UTF8] = {SP_MALFORMED, "the row is not UTF-8; " TO_UTF8},
     [SP_LOSS_QUOTES] = {SP_MALFORMED,
                         "the file ends within quotation marks: one may be missing; " UNQUOTED},
     [SP_LOSS_ARRAY] = {SP_TRUNCATED,
                        "the file ends before the JSON array does: elements may be missing"},
-    [SP_LOSS_REVISION] = {SP_MALFORMED, "a revision is larger than input.max_record_bytes"},
+    [SP_LOSS_REVISION] = {SP_TOO_LARGE, "a revision is larger than input.max_record_bytes"},
     [SP_LOSS_TITLE] = {SP_MALFORMED,
                        "a title, a time or the wiki's address is longer than 8,192 bytes"},
     [SP_LOSS_XML] = {SP_MALFORMED, "the XML of the dump is damaged"},

@@ -9,8 +9,11 @@
 
 enum sp_loss {
     SP_LOSS_NAME,
+    SP_LOSS_HEAD,
     SP_LOSS_CELL,
     SP_LOSS_ROW,
+    SP_LOSS_COLUMNS,
+    SP_LOSS_UTF8,
     SP_LOSS_QUOTES,
     SP_LOSS_ARRAY,
     SP_LOSS_REVISION,

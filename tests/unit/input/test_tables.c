@@ -6,6 +6,130 @@
 #include "harness.h"
 #include "input_helper.h"
 
+/* Pieces of one byte are as good as whole files. */
+static struct got read_in_pieces(const char *text, size_t chunk_bytes)
+{
+    return read_bytes(sp_view_str(text), &(struct reading){.chunk_bytes = chunk_bytes});
+}
+
+static void check_raw(const struct got *g, size_t i, const char *part)
+{
+    struct sp_view raw = g->items[i].raw;
+    CU_ASSERT_PTR_NOT_NULL(memmem(raw.data, raw.len, part, strlen(part)));
+}
+
+TEST(a_row_with_more_cells_than_columns_is_a_dead_letter)
+{
+    static const char *const texts[] = {
+        "url,content\nhttp://a/1,Hello, world\nhttp://a/2,b\nhttp://a/3,c,,d\n",
+        "url\tcontent\r\nhttp://a/1\tHello\tworld\r\nhttp://a/2\tb\r\nhttp://a/3\tc\t\td",
+        "url;content\nhttp://a/1;Hello;\"world\"\n\nhttp://a/2;b\nhttp://a/3;c;;d;;\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (size_t bytes = 0; bytes < 3; bytes++) {
+            struct got g = read_in_pieces(texts[i], bytes);
+            CU_ASSERT_EQUAL_FATAL(g.count, 3);
+            check_bad(&g, 0, SP_MALFORMED, "more cells than the table has columns");
+            check_raw(&g, 0, "row 2 has 3 cells, and the header 2: ");
+            check_raw(&g, 0, "{\"url\":\"http://a/1\",\"content\":\"Hello\",\"world\"}");
+            check_page(&g, 1, "http://a/2", "b");
+            check_bad(&g, 2, SP_MALFORMED, "needs quotation marks");
+            got_done(&g);
+        }
+    }
+}
+
+TEST(empty_cells_beyond_the_columns_are_no_mistake)
+{
+    struct got g = read_text("url,content\nhttp://a/1,a,,\nhttp://a/2,b,\"\",  \nhttp://a/3\n");
+    CU_ASSERT_EQUAL_FATAL(g.count, 3);
+    check_page(&g, 0, "http://a/1", "a");
+    check_page(&g, 1, "http://a/2", "b");
+    check_page(&g, 2, "http://a/3", "");
+    got_done(&g);
+}
+
+TEST(a_row_that_is_not_utf8_is_a_dead_letter)
+{
+    struct got g = read_text("url,content,other\nhttp://a/1,caf\xe9,\nhttp://a/2,caf\xc3\xa9,\n"
+                             "http://a/3,c,\xfc\nhttp://a/4,d,e\n");
+    CU_ASSERT_EQUAL_FATAL(g.count, 4);
+    check_bad(&g, 0, SP_MALFORMED, "the row is not UTF-8");
+    check_bad(&g, 0, SP_MALFORMED, "iconv -f WINDOWS-1252 -t UTF-8");
+    check_raw(&g, 0, "row 2 has 3 cells");
+    check_page(&g, 1, "http://a/2", "caf\xc3\xa9");
+    check_bad(&g, 2, SP_MALFORMED, "the row is not UTF-8");
+    check_page(&g, 3, "http://a/4", "d");
+    got_done(&g);
+}
+
+TEST(a_table_whose_names_are_not_utf8_is_not_read)
+{
+    struct got g = read_text("url,content,gr\xf6\xdf"
+                             "e\nhttp://a/1,a,1\nhttp://a/2,b,2\n");
+    CU_ASSERT_EQUAL_FATAL(g.count, 1);
+    check_bad(&g, 0, SP_MALFORMED, "the row that names the columns is not UTF-8");
+    check_raw(&g, 0, "the rest of the file is not read");
+    got_done(&g);
+}
+
+/* The large cell ends with what libcsv may take back from it. */
+static void check_large_cell(const char *start, char fill, const char *end)
+{
+    enum { MOST = 1000 };
+    for (size_t size = MOST / 2; size < 100000; size = size * 3 + 1) {
+        for (size_t chunk_bytes = 0; chunk_bytes < 100; chunk_bytes = chunk_bytes * 7 + 1) {
+            struct sp_buf file = {0};
+            put_format(&file, "url,content,other\nhttp://a/1,%s", start);
+            put_times(&file, fill, size);
+            put_format(&file, "%s\nhttp://a/2,b,\nhttp://a/3,\"c, d\",e\n", end);
+            struct got g = read_and_drop(
+                &file, &(struct reading){.chunk_bytes = chunk_bytes, .max_record_bytes = MOST});
+            CU_ASSERT_EQUAL_FATAL(g.count, 3);
+            if (size > MOST && fill != ' ')
+                check_bad(&g, 0, SP_TOO_LARGE, "larger than input.max_record_bytes");
+            check_page(&g, 1, "http://a/2", "b");
+            check_page(&g, 2, "http://a/3", "c, d");
+            got_done(&g);
+        }
+    }
+}
+
+TEST(behind_a_cell_that_is_too_large_the_table_goes_on)
+{
+    check_large_cell("\"", 'x', "\",");
+    check_large_cell("\"", 'x', "\"  ,y");
+    check_large_cell("", 'x', ",y");
+    check_large_cell("", 'x', "   ");
+    check_large_cell("\"a\n\"\"", '\n', "\"\"\"");
+}
+
+TEST(a_cell_of_blanks_may_be_of_any_length)
+{
+    check_large_cell("", ' ', "");
+    check_large_cell("x", ' ', "");
+    check_large_cell("\"x\"", ' ', ",y");
+    check_large_cell("\"x\"", ' ', "y\"");
+}
+
+TEST(a_cell_that_is_too_large_may_hide_a_missing_quotation_mark)
+{
+    struct sp_buf file = {0};
+    put_format(&file, "url,content\nhttp://a/1,a\nhttp://a/2,\"b");
+    put_times(&file, 'x', 100000);
+    struct got g = read_bytes(sp_buf_view(&file), &(struct reading){.max_record_bytes = 1000});
+    CU_ASSERT_EQUAL_FATAL(g.count, 2);
+    check_page(&g, 0, "http://a/1", "a");
+    check_bad(&g, 1, SP_MALFORMED, "the file ends within quotation marks");
+    got_done(&g);
+    put_format(&file, "\"\nhttp://a/3,c\n");
+    g = read_and_drop(&file, &(struct reading){.max_record_bytes = 1000});
+    CU_ASSERT_EQUAL_FATAL(g.count, 3);
+    check_bad(&g, 1, SP_TOO_LARGE, "or a quotation mark is missing; input.quotes=off");
+    check_raw(&g, 1, "row 3 has 2 cells, and the header 2: {\"url\":\"http://a/2\"}");
+    check_page(&g, 2, "http://a/3", "c");
+    got_done(&g);
+}
+
 TEST(an_array_that_is_cut_between_its_elements_is_truncated)
 {
     static const char *const ends[] = {"", " ", ",", ",\n "};
