@@ -734,6 +734,30 @@ def two_runs_with_one_output_are_refused(work):
     check(not work.exists("b"), "nothing was written")
 
 
+def what_another_job_wrote_to_an_output_is_kept(work):
+    """Only what a killed run has written behind the last barrier is truncated."""
+    first, second, third = (work.crawl(f"{seed}.jsonl", seed=seed, pages=30) for seed in (1, 2, 3))
+    work.run("run", "-q", "--state", "a", "-o", "out", first)
+    work.run("run", "-q", "--state", "b", "-o", "out", second)
+    before = work.read("out")
+    message = complaint(work, "run", "-q", "--state", "a", "-o", "out", third)
+    check_in("another job has written to it", message)
+    check_equal(work.read("out"), before, "the output of both jobs")
+    work.run("run", "-q", "--state", "b", "-o", "out", third)
+    for command in re.findall("truncate -s [0-9]+ out", message):
+        subprocess.run(command.split(), cwd=work.path(""), check=True)
+    work.run("run", "-q", "--state", "a", "-o", "out", third)
+    alone = work.run("run", "-q", "-o", "-", first, third).out
+    check_equal(work.read("out").decode(), alone, "the output of the first job")
+
+    work.run("dedup", "-q", "--state", "d", "--kept", "kept", first)
+    with open(work.path("kept"), "ab") as kept:
+        kept.write(b"mine\n")
+    message = complaint(work, "dedup", "-q", "--state", "d", "--kept", "kept", second)
+    check_in("another job has written to it", message)
+    check(work.read("kept").endswith(b"mine\n"), "what was appended")
+
+
 def an_output_is_no_file_of_the_state(work):
     crawl = work.crawl(pages=20)
     work.run("run", "-q", "--state", "state", "-o", "out", crawl)

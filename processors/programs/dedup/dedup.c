@@ -92,7 +92,8 @@ static enum sp_err open_output(struct run *r, struct sp_output *out, const char 
                             "%s: was not written with this state; name another file, or remove "
                             "it",
                             name);
-    return sp_output_cut(out, length, r->fault);
+    struct sp_output_known before = {name, length, known && r->position.ended};
+    return sp_output_cut(out, &before, r->fault);
 }
 
 static enum sp_err barrier(struct run *r)
@@ -358,8 +359,9 @@ static enum sp_err open_state(struct run *r)
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
 }
 
-static enum sp_err sync_state(struct run *r)
+static enum sp_err sync_state(struct run *r, bool ended)
 {
+    r->position.ended = ended;
     if (sp_db_sync(r->db) != SP_OK)
         return fail(r, SP_STORE, "the state cannot be written");
     return r->options->state ? sp_position_reached(&r->position, r->options->state, r->fault)
@@ -377,7 +379,7 @@ static enum sp_err open_outputs(struct run *r)
     r->pack = sp_pack_new(&r->outputs[KEPT], false);
     if (err == SP_OK)
         err = barrier(r);
-    return err == SP_OK ? sync_state(r) : err;
+    return err == SP_OK ? sync_state(r, false) : err;
 }
 
 static enum sp_err finish(struct run *r)
@@ -386,7 +388,7 @@ static enum sp_err finish(struct run *r)
     r->result->compared = sp_survivors_compared(r->survivors);
     enum sp_err err = barrier(r);
     if (err == SP_OK)
-        err = sync_state(r);
+        err = sync_state(r, true);
     if (err != SP_OK)
         return err;
     return r->options->clusters ? sp_survivors_write(r->survivors, r->options->clusters, r->fault)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -48,11 +49,19 @@ enum sp_err sp_output_open(struct sp_output *out, const char *name, struct sp_fa
     return SP_OK;
 }
 
-enum sp_err sp_output_cut(struct sp_output *out, uint64_t length, struct sp_fault *fault)
+enum sp_err sp_output_cut(struct sp_output *out, const struct sp_output_known *known,
+                          struct sp_fault *fault)
 {
-    if (!out->file || out->length == length)
+    if (!out->file || out->length == known->length)
         return SP_OK;
-    if (out->length < length) {
+    if (out->length > known->length && known->ended)
+        return sp_fault_set(fault, SP_IO,
+                            "%s: another job has written to it since the last run with this state: "
+                            "%" PRIu64 " bytes. Give each job an output of its own. To keep what "
+                            "was written, name another output; to remove it: truncate -s %" PRIu64
+                            " %s",
+                            out->name, out->length - known->length, known->length, out->name);
+    if (out->length < known->length) {
         errno = 0; /* no call has failed */
         return fail(
             out,
@@ -60,21 +69,22 @@ enum sp_err sp_output_cut(struct sp_output *out, uint64_t length, struct sp_faul
             "empty --state directory",
             fault);
     }
-    if (ftruncate(out->fd, (off_t)length) != 0)
+    if (ftruncate(out->fd, (off_t)known->length) != 0)
         return fail(out, "cannot be truncated to the last barrier", fault);
     lseek(out->fd, 0, SEEK_END);
-    out->length = length;
+    out->length = known->length;
     return SP_OK;
 }
 
-enum sp_err sp_output_continue(struct sp_output *out, const char *name, const char *known,
-                               uint64_t known_bytes, uint64_t *ret_before, struct sp_fault *fault)
+enum sp_err sp_output_continue(struct sp_output *out, const char *name,
+                               const struct sp_output_known *known, uint64_t *ret_before,
+                               struct sp_fault *fault)
 {
     enum sp_err err = sp_output_open(out, name, fault);
     if (err != SP_OK)
         return err;
-    if (name && known && strcmp(name, known) == 0)
-        return sp_output_cut(out, known_bytes, fault);
+    if (name && known->name && strcmp(name, known->name) == 0)
+        return sp_output_cut(out, known, fault);
     *ret_before = out->length;
     return SP_OK;
 }

@@ -188,6 +188,8 @@ bool sp_fetch_clock_accepts(struct sp_fetch_clock *clock, int64_t time_ms, uint6
 /* ---- DIR/BARRIER ---- */
 
 #define BARRIER_LINE "samepage barrier "
+#define ENDED ", ended"
+_Static_assert(sizeof ENDED == 8, "as in the format that reads it");
 
 static bool write_synced(const char *file, const char *text)
 {
@@ -204,7 +206,8 @@ enum sp_err sp_position_reached(const struct sp_position *position, const char *
 {
     struct sp_buf from = {0}, to = {0};
     char text[64];
-    snprintf(text, sizeof text, BARRIER_LINE "%" PRIu64 "\n", position->barriers);
+    snprintf(text, sizeof text, BARRIER_LINE "%" PRIu64 "%s\n", position->barriers,
+             position->ended ? ENDED : "");
     int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool good = dir >= 0 && write_synced(sp_names_join(&from, directory, "BARRIER.new"), text) &&
                 rename(from.data, sp_names_join(&to, directory, "BARRIER")) == 0 && fsync(dir) == 0;
@@ -221,17 +224,19 @@ enum sp_err sp_position_reached(const struct sp_position *position, const char *
     return err;
 }
 
-enum sp_err sp_position_check(const struct sp_position *position, const char *directory,
+enum sp_err sp_position_check(struct sp_position *position, const char *directory,
                               struct sp_fault *fault)
 {
+    char ended[sizeof ENDED] = "";
     struct sp_buf file = {0};
     uint64_t reached = 0;
     FILE *in = fopen(sp_names_join(&file, directory, "BARRIER"), "re");
     bool known = in || errno != ENOENT;
-    bool good = in && fscanf(in, BARRIER_LINE "%" SCNu64, &reached) == 1;
+    bool good = in && fscanf(in, BARRIER_LINE "%" SCNu64 "%7[, a-z]", &reached, ended) >= 1;
     if (in)
         fclose(in);
     sp_buf_done(&file);
+    position->ended = good && position->barriers == reached && strcmp(ended, ENDED) == 0;
     if (!known || (good && position->barriers >= reached))
         return SP_OK;
     if (!good)

@@ -37,19 +37,22 @@ struct sp_position {
     uint64_t dead_letter_bytes;
     struct sp_fetch_clock clock;
     uint64_t barriers; /* counted at each commit */
+    bool ended;        /* the run ended at this barrier; kept in DIR/BARRIER */
 };
 
 enum sp_err sp_position_load(struct sp_store *store, struct sp_position *ret_position);
 void sp_position_save(struct sp_store *store, const struct sp_position *position);
 void sp_position_done(struct sp_position *position);
 
-/* Writes the number of the barrier to DIR/BARRIER, beside the database. A database with lost or
- * truncated files may open as an older or empty state without an error; the number reveals it. To
- * be called when the position was committed and brought to the disk. */
+/* Writes the number of the barrier to DIR/BARRIER, beside the database, and whether the run has
+ * ended. A database with lost or truncated files may open as an older or empty state without an
+ * error; the number reveals it. To be called when the position was committed and brought to the
+ * disk. */
 enum sp_err sp_position_reached(const struct sp_position *position, const char *directory,
                                 struct sp_fault *fault);
-/* SP_STORE if the position, as loaded, is behind what was reached; the fault says what to do. */
-enum sp_err sp_position_check(const struct sp_position *position, const char *directory,
+/* Reads DIR/BARRIER: whether the last run has ended. SP_STORE if the position, as loaded, is behind
+ * what was reached; the fault says what to do. */
+enum sp_err sp_position_check(struct sp_position *position, const char *directory,
                               struct sp_fault *fault);
 
 /* The entry of that input: the one known, or a new one at its start. The name is copied; the

@@ -145,12 +145,13 @@ static enum sp_err sync_outputs(void *arg)
 static enum sp_err open_outputs(struct run *r)
 {
     const struct sp_position *p = &r->position;
-    enum sp_err err = sp_output_continue(&r->output, r->options->output, p->output, p->output_bytes,
+    struct sp_output_known output = {p->output, p->output_bytes, p->ended},
+                           dead_letter = {p->dead_letter, p->dead_letter_bytes, p->ended};
+    enum sp_err err = sp_output_continue(&r->output, r->options->output, &output,
                                          &r->result->output_before, r->fault);
-    return err == SP_OK
-               ? sp_output_continue(&r->dead_letter, r->options->dead_letter, p->dead_letter,
-                                    p->dead_letter_bytes, &r->result->dead_letter_before, r->fault)
-               : err;
+    return err != SP_OK ? err
+                        : sp_output_continue(&r->dead_letter, r->options->dead_letter, &dead_letter,
+                                             &r->result->dead_letter_before, r->fault);
 }
 
 /* ---- records ---- */
@@ -316,8 +317,9 @@ static enum sp_err look_at_inputs(struct run *r)
 
 /* ---- the whole ---- */
 
-static enum sp_err sync_state(struct run *r)
+static enum sp_err sync_state(struct run *r, bool ended)
 {
+    r->position.ended = ended;
     if (sp_db_sync(r->db) != SP_OK)
         return fail(r, SP_STORE, "the state cannot be written");
     return r->options->state ? sp_position_reached(&r->position, r->options->state, r->fault)
@@ -330,7 +332,7 @@ static enum sp_err first_barrier(struct run *r)
 {
     sp_db_before_commits(r->db, sync_outputs, r);
     enum sp_err err = barrier(r);
-    return err == SP_OK ? sync_state(r) : err;
+    return err == SP_OK ? sync_state(r, false) : err;
 }
 
 static enum sp_err open_state(struct run *r)
@@ -418,7 +420,7 @@ static enum sp_err finish(struct run *r)
 {
     const struct sp_run_options *o = r->options;
     uint64_t memory;
-    enum sp_err err = sync_state(r);
+    enum sp_err err = sync_state(r, true);
     if (err != SP_OK)
         return err;
     sp_db_counts(r->db, &r->result->store);
