@@ -758,6 +758,34 @@ def what_another_job_wrote_to_an_output_is_kept(work):
     check(work.read("kept").endswith(b"mine\n"), "what was appended")
 
 
+def an_input_that_has_become_shorter_is_an_error(work):
+    """It is known by its first bytes, so that a longer one is read on."""
+    lines = [json.dumps({"url": f"http://a.example/{i}", "content": f"some words of page {i}"}) + "\n"
+             for i in range(400)]
+    for command, output in ("run", "-o"), ("dedup", "--kept"):
+        work.write("in.jsonl", "".join(lines[:200]))
+        arguments = command, "-q", "--state", f"state.{command}", output, f"out.{command}", "in.jsonl"
+        work.run(*arguments)
+        work.write("in.jsonl", "".join(lines[:120]))
+        message = complaint(work, *arguments)
+        check_in("in.jsonl: 200 records were read from it before, and now it has only 120", message)
+        work.write("in.jsonl", "".join(lines))
+        work.run(*arguments)
+        work.run("dedup", "-q", "--kept", "all", "in.jsonl")
+        if command == "dedup":
+            check_equal(work.read("out.dedup"), work.read("all"), "what is kept of the whole file")
+
+
+def links_to_files_in_a_folder_are_read(work):
+    os.makedirs(work.path("folder"))
+    work.write("real.jsonl", json.dumps({"url": "http://a.example/", "content": "some words"}) + "\n")
+    work.write("real.txt", "some other words\n")
+    for link, target in ("a.jsonl", "../real.jsonl"), ("b.txt", "../real.txt"), ("loop", "."), ("lost.txt", "nowhere"):
+        os.symlink(target, work.path(f"folder/{link}"))
+    work.run("run", "-q", "-o", "out", "folder")
+    check_equal(sorted(statuses(work.read("out").decode())), ["doc:folder/b.txt", "http://a.example/"], "pages")
+
+
 def an_output_is_no_file_of_the_state(work):
     crawl = work.crawl(pages=20)
     work.run("run", "-q", "--state", "state", "-o", "out", crawl)

@@ -1,6 +1,7 @@
 """samepage serve: its responses agree with the output of the run, and no request does harm."""
 
 import contextlib
+import glob
 import http.client
 import json
 import os
@@ -78,6 +79,28 @@ def crawled(work, pages=3000, *settings):
     work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "--groups", "groups.jsonl",
              *settings, "crawl.jsonl")
     return latest(work.read("status.jsonl").decode()), work.json_lines("groups.jsonl")
+
+
+def a_damaged_state_is_in_the_log(work):
+    """A block that cannot be read stays so, however often the state is opened."""
+    crawl = work.crawl(pages=500)
+    work.run("run", "-q", "--state", "state", "-o", "out", crawl)
+    tables = glob.glob(work.path("state/rocksdb/*.sst"))
+    for name in tables:
+        with open(name, "r+b") as table:
+            size = os.path.getsize(name)
+            for at in range(0, size // 2, 1000):  # blocks of rows; what opening reads is at the end
+                table.seek(at)
+                byte = table.read(1)
+                table.seek(at)
+                table.write(bytes([byte[0] ^ 1]))
+    with serving(work) as server:
+        asked = [server.ask("GET", "/v1/status?" + urllib.parse.urlencode({"url": page["url"]}))
+                 for page in work.json_lines(crawl)]
+        failed = [body for status, body, _ in asked if status == 503]
+        check(failed, "every page can be read")
+        check_in("see the log of the service", failed[0].decode())
+        check_equal(work.read("serve.log").decode().count("the state cannot be read: RocksDB: Corruption"), 1, "lines")
 
 
 def the_language_of_a_page_is_kept_only_where_that_is_asked_for(work):

@@ -53,6 +53,13 @@ bool sp_names_special(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+bool sp_names_follow_file(FTS *tree, FTSENT *entry)
+{
+    struct stat st;
+    return entry->fts_info == FTS_SL && stat(entry->fts_accpath, &st) == 0 && S_ISREG(st.st_mode) &&
+           fts_set(tree, entry, FTS_FOLLOW) == 0;
+}
+
 bool sp_names_end_with(const char *name, const char *ending)
 {
     size_t n = strlen(name), m = strlen(ending);

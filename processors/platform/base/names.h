@@ -3,6 +3,7 @@
 #ifndef SP_BASE_NAMES_H
 #define SP_BASE_NAMES_H
 
+#include <fts.h>
 #include <stdbool.h>
 
 struct sp_buf;
@@ -26,6 +27,10 @@ const char *sp_names_join(struct sp_buf *buf, const char *directory, const char 
  * name would put a regular file in its place, so it is written to directly. Thread rule: any
  * thread. */
 bool sp_names_special(const char *path);
+
+/* Whether the entry is a link to a regular file. If so, the walk returns it again, as that file.
+ * Links to folders are not followed, because a walk could then come to a folder twice. */
+bool sp_names_follow_file(FTS *tree, FTSENT *entry);
 
 /* Whether the name has that ending, letter by letter. Thread rule: any thread. */
 bool sp_names_end_with(const char *name, const char *ending);

@@ -12,6 +12,7 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "input/input.h"
 
 struct sp_folder {
@@ -69,6 +70,8 @@ static enum sp_err walk(struct sp_folder *f, const char *path, struct sp_fault *
             fts_set(tree, e, FTS_SKIP);
             continue;
         }
+        if (sp_names_follow_file(tree, e))
+            continue;
         if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS)
             err = sp_fault_set(fault, SP_IO, "%s: cannot be read: %s", e->fts_path,
                                strerror(e->fts_errno));

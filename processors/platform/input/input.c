@@ -260,6 +260,11 @@ enum sp_err sp_input_skip(struct sp_input *in, uint64_t records)
     return SP_OK;
 }
 
+uint64_t sp_input_unskipped(const struct sp_input *in)
+{
+    return in->to_skip;
+}
+
 /* ---- chunks ---- */
 
 void sp_chunk_free(struct sp_chunk *chunk)

@@ -114,6 +114,8 @@ uint64_t sp_input_size_of(const char *const *names, size_t count,
 /* Skips the first `records` records; if there are fewer, the next chunk is SP_END. Call it before
  * the first sp_input_next_chunk. Always SP_OK. */
 enum sp_err sp_input_skip(struct sp_input *in, uint64_t records);
+/* At the end: how many of the records to skip there were not. */
+uint64_t sp_input_unskipped(const struct sp_input *in);
 
 /* Reads the next chunk, which the caller owns. SP_END (without a fault): all files have ended.
  * SP_IO or SP_INVALID: as in sp_input_open. Damaged compression is no error here: a bad item

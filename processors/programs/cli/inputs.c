@@ -56,6 +56,8 @@ static void add_folder(char *path, bool warcs)
     for (FTSENT *e; tree && (e = fts_read(tree));) {
         if (e->fts_level > 0 && e->fts_name[0] == '.')
             fts_set(tree, e, FTS_SKIP);
+        else if (sp_names_follow_file(tree, e))
+            continue;
         else if (e->fts_info == FTS_F && (warcs ? holds_warc : holds_records)(e->fts_name))
             add(e->fts_path);
         else if (e->fts_info == FTS_F && !warcs)

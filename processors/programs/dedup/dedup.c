@@ -1,6 +1,6 @@
-/* See dedup.h. As in local/run.c, the order of steps at a commit makes a kill harmless: outputs are
- * written first, then one batch commits the survivors, the input positions and the lengths of the
- * outputs. The next run truncates the outputs to these lengths. */
+/* See dedup.h. As in local/barrier.c, the order of steps at a commit makes a kill harmless: outputs
+ * are written first, then one batch commits the survivors, the input positions and the lengths of
+ * the outputs. The next run truncates the outputs to these lengths. */
 #include "dedup/dedup.h"
 
 #include <stdio.h>
@@ -286,9 +286,10 @@ static enum sp_err read_input(struct run *r, struct sp_input *input, const char 
         if ((err = handle_batch(r, in, batch)) != SP_OK)
             break;
     sp_pipeline_stop(pipeline);
-    if (err != SP_END)
+    if (err == SP_END)
+        err = sp_position_end_input(in, sp_input_unskipped(input), r->fault);
+    if (err != SP_OK)
         return err;
-    in->ended = true;
     sp_readings_end_input(o->readings, name, in->records);
     return sp_position_is_due(&r->position, r->since_barrier) ? barrier(r) : SP_OK;
 }

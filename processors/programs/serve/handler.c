@@ -34,7 +34,8 @@ unsigned sp_respond_failed(struct sp_serve_thread *t, enum sp_err err, const cha
     if (err == SP_STORE) {
         t->state_failed = true;
         return sp_respond_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
-                                "the state cannot be read right now: try again");
+                                "the state cannot be read right now: try again; if this lasts, see "
+                                "the log of the service");
     }
     return sp_respond_error(t, MHD_HTTP_INTERNAL_SERVER_ERROR, "%s", sp_err_text(err));
 }

@@ -287,6 +287,22 @@ static bool take_body(struct sp_serve *s, struct request *r, const char *data, s
     return fits;
 }
 
+/* Of a state that cannot be read although it was opened again; at most once a minute. */
+static void tell_failure(struct sp_serve *s, const struct sp_serve_thread *t)
+{
+    enum { PAUSE_MS = 60000 };
+    int64_t now_ms = sp_clock_ms(), last_ms = s->failure_told_ms;
+    char what[512];
+    if (!s->options.told || (last_ms && now_ms - last_ms < PAUSE_MS) ||
+        !__atomic_compare_exchange_n(&s->failure_told_ms, &last_ms, now_ms, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST))
+        return;
+    snprintf(what, sizeof what,
+             "the state cannot be read: %.300s; if this lasts, restore the directory from a copy",
+             sp_state_message(t->reader));
+    s->options.told(what);
+}
+
 /* Writes the response to t->out; returns its status. */
 static unsigned make_response(struct sp_serve *s, struct sp_serve_thread *t, struct request *r,
                               struct sp_query *q)
@@ -299,8 +315,11 @@ static unsigned make_response(struct sp_serve *s, struct sp_serve_thread *t, str
     if (t->state_failed && sp_state_refresh(s->state, true) == SP_OK) {
         sp_buf_reset(&t->out);
         sp_state_begin(t->reader);
+        t->state_failed = false;
         status = r->route->handle(s, t, q);
     }
+    if (t->state_failed)
+        tell_failure(s, t);
     t->state_failed = false;
     sp_state_end(t->reader);
     return status;

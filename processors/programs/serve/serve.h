@@ -42,8 +42,9 @@ struct sp_serve_options {
     /* Called for an event of the topic that cannot be read, the first one and then ever fewer, from
      * a thread of the server; `count`: how many there were. NULL: nobody is told. */
     void (*passed_over)(const char *why, uint64_t count);
-    /* Called when the topic was recreated or cannot be read, from a thread of the server; once for
-     * equal texts, until an event is read again. NULL: nobody is told. */
+    /* Called from a thread of the server: when the topic was recreated or cannot be read, once for
+     * equal texts, until an event is read again; when the state cannot be read, at most once a
+     * minute. NULL: nobody is told. */
     void (*told)(const char *what);
     uint32_t threads; /* 0: one a core */
     uint32_t tier1;   /* partitions of the group stage in that state */

@@ -111,6 +111,7 @@ struct sp_serve {
     struct sp_connections *connections;
     struct sp_desk *desk;
     struct sp_serve_counters counters;
+    int64_t failure_told_ms; /* atomic; 0: never */
     pthread_mutex_t threads_lock;
     struct sp_serve_thread *threads;
 };

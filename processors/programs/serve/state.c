@@ -243,6 +243,11 @@ void sp_state_end(struct sp_state_reader *r)
     r->look = NULL;
 }
 
+const char *sp_state_message(const struct sp_state_reader *r)
+{
+    return r->db ? sp_db_message(r->db) : "";
+}
+
 uint64_t sp_state_seen(const struct sp_state_reader *r)
 {
     return r->look ? r->look->version : sp_state_version(r->state);

@@ -35,6 +35,8 @@ struct sp_state_reader *sp_state_reader_new(struct sp_state *state);
 void sp_state_reader_free(struct sp_state_reader *r);
 void sp_state_begin(struct sp_state_reader *r);
 void sp_state_end(struct sp_state_reader *r);
+/* Why the last read failed with SP_STORE; valid until the next read. */
+const char *sp_state_message(const struct sp_state_reader *r);
 /* The version that is seen since sp_state_begin. */
 uint64_t sp_state_seen(const struct sp_state_reader *r);
 

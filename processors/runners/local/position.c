@@ -169,6 +169,19 @@ struct sp_input_position *sp_position_input(struct sp_position *p, const char *n
     return in;
 }
 
+enum sp_err sp_position_end_input(struct sp_input_position *in, uint64_t unskipped,
+                                  struct sp_fault *fault)
+{
+    if (unskipped)
+        return sp_fault_set(fault, SP_INVALID,
+                            "%s: %" PRIu64 " records were read from it before, and now it has only "
+                            "%" PRIu64 ": it was cut or replaced. Put it back, or give a new file "
+                            "another name, to be read from its start",
+                            in->name, in->records, in->records - unskipped);
+    in->ended = true;
+    return SP_OK;
+}
+
 enum { REFUSED_IN_A_ROW = 100 };
 
 bool sp_fetch_clock_accepts(struct sp_fetch_clock *clock, int64_t time_ms, uint64_t future_ms)

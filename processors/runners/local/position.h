@@ -58,6 +58,11 @@ enum sp_err sp_position_check(struct sp_position *position, const char *director
 /* The entry of that input: the one known, or a new one at its start. The name is copied; the
  * pointer is valid until the next call. */
 struct sp_input_position *sp_position_input(struct sp_position *position, const char *name);
+/* Called at the end of the input, with the number of records that should have been skipped and were
+ * not there (sp_input_unskipped). SP_INVALID if there are any: the input is not the one that was
+ * read before. */
+enum sp_err sp_position_end_input(struct sp_input_position *in, uint64_t unskipped,
+                                  struct sp_fault *fault);
 
 /* Whether an input that has ended is worth a commit when so many records came since the last one:
  * each writes the entries of all inputs, and there may be more inputs than records. */

@@ -340,7 +340,6 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     a->options.topic = topic;
     a->options.properties = properties;
     a->options.passed_over = say_passed_over;
-    a->options.told = say_told;
     struct sp_similarity_options similarity;
     sp_settings_similarity(config, &similarity);
     a->options.threshold = similarity.threshold;
@@ -418,7 +417,8 @@ static int serve_copy(struct arguments *a, struct sp_config *config)
 
 static int run(const struct sp_command *command, int argc, char **argv)
 {
-    struct arguments a = {.options = {.listen = "127.0.0.1:8080", .cache_bytes = cache_default}};
+    struct arguments a = {
+        .options = {.listen = "127.0.0.1:8080", .cache_bytes = cache_default, .told = say_told}};
     struct sp_config config;
     int code = parse(command, argc, argv, &a, &config);
     a.options.pages = a.pages;
