@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define UTF_16 "UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE | samepage ... -"
+#define IN_CHARSET(name) name "; convert it: iconv -f " name " -t UTF-8 FILE | samepage ... -"
 
 /* Whether the first line is only the beginning of a JSON object. No line of JSONL begins with a
  * quotation mark. */
@@ -32,8 +32,10 @@ const char *sp_input_foreign(struct sp_view head)
         {"PK\x03\x04", 4, "a ZIP archive; unpack it first"},
         {"PAR1", 4, "a Parquet file; `python -m samepage` reads these (the Python package)"},
         {"%PDF-", 5, "a PDF file; make text of it (pdftotext)"},
-        {"\xff\xfe", 2, UTF_16},
-        {"\xfe\xff", 2, UTF_16},
+        {"\xff\xfe\0\0", 4, IN_CHARSET("UTF-32")}, /* begins as UTF-16 does */
+        {"\0\0\xfe\xff", 4, IN_CHARSET("UTF-32")},
+        {"\xff\xfe", 2, IN_CHARSET("UTF-16")},
+        {"\xfe\xff", 2, IN_CHARSET("UTF-16")},
         {"<?xml", 5, "XML, but not the dump of a MediaWiki; other XML is not read"},
     };
     if (is_spread(head))

@@ -377,6 +377,8 @@ TEST(a_format_that_is_not_read_is_named)
                    {"\xff\xfe{\0\"\0u\0", 8, "iconv -f UTF-16"},
                    {"\xff\xfeu\0r\0l\0,\0x\0\n\0", 14, "iconv -f UTF-16"}, /* and a table */
                    {"\xfe\xff\0{\0\"\0u", 8, "iconv -f UTF-16"},
+                   {"\xff\xfe\0\0{\0\0\0", 8, "iconv -f UTF-32"},
+                   {"\0\0\xfe\xff\0\0\0{", 8, "iconv -f UTF-32"},
                    {"<?xml version=\"1.0\"?>\n<urlset>", 30, "not the dump of a MediaWiki"},
                    {"{\n  \"url\": \"http://a/\"\n}\n", 26, "jq -c"},
                    {"{ \r\n\t\"url\": \"http://a/\"}", 24, "jq -c"}};
