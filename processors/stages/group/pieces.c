@@ -297,18 +297,26 @@ static bool find_piece(struct sp_group_stage *st, struct sp_group *g, const stru
     return small;
 }
 
+/* Collects the piece of a page that redirects to nothing here, unless it has many members. */
+static bool take_piece(struct sp_group_stage *st, struct sp_group *g, struct sp_member *end,
+                       struct piece *piece)
+{
+    if (end->hub)
+        return find_piece(st, g, end->hub, piece);
+    if (sp_large_size_behind(end) > at_once(st))
+        return false;
+    sp_large_behind(g, end, &piece->list);
+    return true;
+}
+
 void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
 {
     struct piece piece = {.size = 0};
     struct sp_member *m = sp_large_find(g, changed), *end = m ? sp_large_end(m) : NULL;
     sp_hubs_index(st, g);
-    if (st->err || !end)
+    if (st->err || !end || !take_piece(st, g, end, &piece))
         return;
-    if (end->hub ? !find_piece(st, g, end->hub, &piece) : sp_large_size_behind(end) > at_once(st))
-        return;
-    if (!end->hub)
-        sp_large_behind(g, end, &piece.list);
-    if (piece.list.count < g->count) {
+    if (piece.list.members && piece.list.count < g->count) {
         qsort(piece.list.members, piece.list.count, sizeof *piece.list.members, sp_member_by_page);
         sp_large_part(st, g, piece.list.members, piece.list.count);
     }
