@@ -131,6 +131,8 @@ int sp_cli_outputs_beside(const char *state, const char *const *names, size_t co
 
 /* ---- inside.c ---- */
 
+/* Whether two names lead to one path; either may not exist yet. Links are followed. */
+bool sp_cli_is_one_path(const char *a, const char *b);
 /* Whether a file is inside a directory, or the directory itself. Either may not exist yet. Links
  * are followed; a hard link to a file of the directory is inside. For "-", the file that is open as
  * `standard`. */

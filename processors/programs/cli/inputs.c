@@ -100,39 +100,10 @@ const char *const *sp_cli_warcs(char **names, int count, size_t *ret_count)
     return expand(names, count, true, ret_count);
 }
 
-/* What a name stands for, whether the file exists yet or not. */
-struct place {
-    struct stat file; /* if `exists` */
-    struct stat folder;
-    const char *last; /* part of the name */
-    bool exists;
-    bool has_folder;
-};
-
-static struct place place_of(const char *name)
+static bool is_file(const char *name, const struct stat *file)
 {
-    struct place p = {0};
-    const char *slash = strrchr(name, '/');
-    char *folder = slash ? sp_view_dup(sp_view(name, (size_t)(slash - name + 1))) : sp_strdup(".");
-    p.last = slash ? slash + 1 : name;
-    p.exists = stat(name, &p.file) == 0;
-    p.has_folder = stat(folder, &p.folder) == 0;
-    sp_free(folder);
-    return p;
-}
-
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-/* Whether both names stand for one regular file. */
-static bool is_same_place(const struct place *a, const struct place *b)
-{
-    if (a->exists && b->exists)
-        return S_ISREG(a->file.st_mode) && is_same_file(&a->file, &b->file);
-    return !a->exists && !b->exists && a->has_folder && b->has_folder &&
-           is_same_file(&a->folder, &b->folder) && strcmp(a->last, b->last) == 0;
+    struct stat st;
+    return stat(name, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
 static bool is_output(const char *name)
@@ -143,21 +114,18 @@ static bool is_output(const char *name)
 int sp_cli_outputs(const struct sp_command *command, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        struct stat file;
         if (!is_output(names[i]))
             continue;
-        struct place output = place_of(names[i]);
-        for (size_t k = 0; k < inputs.count; k++) {
-            struct place input = place_of(inputs.names[k]);
-            if (input.exists && is_same_place(&input, &output))
+        bool exists = stat(names[i], &file) == 0 && S_ISREG(file.st_mode);
+        for (size_t k = 0; exists && k < inputs.count; k++)
+            if (is_file(inputs.names[k], &file))
                 return sp_cli_failed("%s: is an input and an output; name another output",
                                      inputs.names[k]);
-        }
-        for (size_t k = 0; k < i; k++) {
-            struct place other = place_of(names[k] ? names[k] : "-");
-            if (is_output(names[k]) &&
-                (strcmp(names[i], names[k]) == 0 || is_same_place(&other, &output)))
+        for (size_t k = 0; k < i; k++)
+            if (names[k] &&
+                (exists ? is_file(names[k], &file) : sp_cli_is_one_path(names[i], names[k])))
                 return sp_cli_usage(command, "%s is named for two outputs", names[i]);
-        }
     }
     return -1;
 }

@@ -1,4 +1,4 @@
-/* Whether a file is inside a directory, by whatever name. */
+/* Whether two names are one path, and whether a file is inside a directory, by whatever name. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -79,12 +79,21 @@ static bool has_file(const char *dir, const struct stat *file)
     return found;
 }
 
+bool sp_cli_is_one_path(const char *a, const char *b)
+{
+    char *first = resolve(a, 0), *second = resolve(b, 0);
+    bool one = strcmp(first, second) == 0;
+    sp_free(first);
+    sp_free(second);
+    return one;
+}
+
 bool sp_cli_is_inside(const char *name, const char *dir, int standard)
 {
     struct stat file;
     bool stream = strcmp(name, "-") == 0;
     if ((stream ? fstat(standard, &file) : stat(name, &file)) == 0 && S_ISREG(file.st_mode) &&
-        has_file(dir, &file))
+        (stream || file.st_nlink > 1) && has_file(dir, &file))
         return true;
     if (stream)
         return false;
