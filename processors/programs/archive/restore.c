@@ -3,12 +3,20 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "archive/archive.h"
 #include "archive/index.h"
 #include "archive/originals.h"
 #include "archive/state.h"
+#include "base/mem.h"
 #include "input/header.h"
+
+/* A record of the index. */
+struct extent {
+    uint64_t offset;
+    uint64_t end;
+};
 
 struct job {
     const struct sp_archive_restore_options *options;
@@ -19,8 +27,13 @@ struct job {
     struct sp_originals *originals;
     FILE *out;
     uint64_t records;
-    uint64_t lost;     /* messages about parts that are lost */
-    uint64_t *indexed; /* where the last indexed record of each segment ends */
+    uint64_t lost;          /* messages about parts that are lost */
+    uint64_t *indexed;      /* where the last indexed record of each segment ends */
+    struct extent *extents; /* what the index has of one segment, by offset */
+    size_t extent_count;
+    size_t extent_cap;
+    uint32_t extents_of; /* that segment */
+    bool extents_read;
 };
 
 /* Opens the output, unless it is open: not before there is a record, so that a file stays as it was
@@ -106,22 +119,57 @@ static uint64_t end_of(struct job *j, uint32_t segment, bool *ret_exact)
     return j->indexed[segment] ? j->indexed[segment] : 1; /* it has a warcinfo at least */
 }
 
+static void note_extent(void *arg, struct sp_place place, uint64_t length)
+{
+    struct job *j = arg;
+    if (place.segment != j->extents_of)
+        return;
+    sp_grow(&j->extents, &j->extent_cap, j->extent_count + 1);
+    j->extents[j->extent_count++] = (struct extent){place.offset, place.offset + length};
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct extent *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The index is read once for a segment, however many of its records are damaged. */
+static void read_extents(struct job *j, uint32_t segment)
+{
+    if (j->extents_read && j->extents_of == segment)
+        return;
+    j->extents_read = true;
+    j->extent_count = 0;
+    j->extents_of = segment;
+    sp_index_each(j->options->dir, j->state.line_bytes, note_extent, j);
+    if (j->extent_count)
+        qsort(j->extents, j->extent_count, sizeof *j->extents, by_offset);
+}
+
 /* What the index knows of a damaged record and the next one. */
 struct gap {
-    struct sp_place at;
     uint64_t next; /* 0: not known */
     uint64_t following;
 };
 
-static void note_gap(void *arg, struct sp_place place, uint64_t length)
+static struct gap gap_at(struct job *j, struct sp_place at, uint64_t end)
 {
-    struct gap *g = arg;
-    if (place.segment != g->at.segment)
-        return;
-    if (place.offset == g->at.offset)
-        g->next = place.offset + length;
-    if (place.offset > g->at.offset && place.offset < g->following)
-        g->following = place.offset;
+    struct gap gap = {.following = end};
+    read_extents(j, at.segment);
+    size_t low = 0, high = j->extent_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (j->extents[middle].offset < at.offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < j->extent_count && j->extents[low].offset == at.offset; low++)
+        gap.next = j->extents[low].end;
+    if (low < j->extent_count && j->extents[low].offset < end)
+        gap.following = j->extents[low].offset;
+    return gap;
 }
 
 /* The offset of the next record after one that cannot be restored. The content of a damaged record
@@ -129,13 +177,12 @@ static void note_gap(void *arg, struct sp_place place, uint64_t length)
 static uint64_t after(struct job *j, struct sp_place at, uint64_t end)
 {
     enum { HEADER_ROOM = 1 << 17 };
-    struct gap gap = {.at = at, .following = end};
     struct sp_buf stored = {0};
     uint64_t next = 0, most = j->options->max_record_bytes + HEADER_ROOM;
     enum sp_err err = sp_segments_read(j->segments, at, most, &stored, &next);
     sp_buf_done(&stored);
     if (err != SP_OK) {
-        sp_index_each(j->options->dir, j->state.line_bytes, note_gap, &gap);
+        struct gap gap = gap_at(j, at, end);
         struct sp_place from = {at.segment, at.offset + 1};
         next = gap.next > at.offset ? gap.next
                                     : sp_segments_find(j->segments, from, gap.following, most);
@@ -255,6 +302,7 @@ enum sp_err sp_archive_restore(const struct sp_archive_restore_options *options,
     sp_segments_free(j.segments);
     sp_archive_state_done(&j.state);
     sp_free(j.indexed);
+    sp_free(j.extents);
     if (err == SP_OK)
         *ret_records = j.records;
     return err;
