@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import random
 import shutil
 
 import harness
@@ -450,6 +451,32 @@ def a_page_that_alone_connects_two_large_groups_costs_as_little_in_groups_of_fou
         wrong = list(wrong_growth(f"bridge, {mode}", 200, cost(200, mode), cost(800, mode), [], NOTHING))
         check(not wrong, *(f"\n  {line}" for line in wrong))
     check_equal(crawl(200, 100, "neither")["duplicate_groups"], 2, "groups when it has left")
+
+
+def the_centre_of_a_group_costs_as_little_in_a_group_of_four_times_as_many_pages(work):
+    """Its other pages resemble the centre and hardly one another. Each time that the centre leaves, all could part."""
+    words = [f"word{i}" for i in range(400)]
+
+    def leaf(page):
+        """A tenth of the words are the page's own, in four runs."""
+        found, random_number = list(words), random.Random(page)
+        for run in range(4):
+            at = random_number.randrange(393)
+            found[at:at + 6] = [f"own{page}x{run}x{i}" for i in range(6)]
+        return " ".join(found)
+
+    def probes(leaves):
+        centre, nothing = " ".join([*words, "centre"]), text(("nothing", 0, 50))
+        leaf_texts = [(page, leaf(page)) for page in range(leaves)]
+        another_winner = [(leaves, " ".join([*leaf(0).split()[38:], "z1", "z2", "z3", "z4"]))]
+        flaps = [(leaves + 1, nothing if at % 2 else centre) for at in range(leaves)]
+        crawls = ([*leaf_texts, *another_winner, (leaves + 1, centre), *more] for more in (flaps, []))
+        with_flaps, without = (written(work, crawl)["hub_probes"] for crawl in crawls)
+        return {"probes": (with_flaps - without) / len(flaps)}
+    few, many = probes(200), probes(800)
+    check(0 < few["probes"], few["probes"], "probes a fetch")
+    wrong = list(wrong_growth("a centre", 200, few, many, [], NOTHING))
+    check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
 def a_group_that_becomes_large_costs_as_few_comparisons_as_a_small_one(work):

@@ -77,6 +77,13 @@ static void draw_dead(struct world *w, struct truth *t)
     t->kind = SP_PAGE_DEAD;
 }
 
+/* The text of an earlier fetch. */
+static void draw_home(struct world *w, struct truth *t)
+{
+    t->kind = SP_PAGE_CONTENT;
+    t->signature = sp_signature_ref(w->crawled[w->big.home]);
+}
+
 /* ---- what happens ---- */
 
 static uint32_t some_page(struct world *w)
@@ -178,6 +185,31 @@ static bool follow_fate(struct world *w)
     return true;
 }
 
+/* From now on a page that others may resemble changes its text, and returns to it, again and
+ * again. */
+static void begin_flaps(struct world *w)
+{
+    struct big *b = &w->big;
+    uint32_t page = some_page_that_is(w, SP_STATUS_WINNER);
+    const struct truth *t = &w->truth[page];
+    if (t->kind != SP_PAGE_CONTENT || !w->crawled[t->content_version - 1])
+        return;
+    b->flapper = page;
+    b->home = (uint32_t)t->content_version - 1;
+    b->flaps = 4 + rnd_below(&w->rnd, 30);
+}
+
+static void flap(struct world *w)
+{
+    struct big *b = &w->big;
+    bool away = b->flaps-- % 2;
+    b->family = rnd_below(&w->rnd, b->families);
+    if (away && rnd_chance(&w->rnd, 50))
+        sim_crawl(w, b->flapper, draw_dead);
+    else
+        sim_crawl(w, b->flapper, away ? draw_text : draw_home);
+}
+
 void sim_big_event(struct world *w)
 {
     struct big *b = &w->big;
@@ -187,6 +219,12 @@ void sim_big_event(struct world *w)
     }
     if (b->fate && follow_fate(w))
         return;
+    if (b->flaps && rnd_chance(&w->rnd, 80)) {
+        flap(w);
+        return;
+    }
+    if (w->o.seed % 2 && !b->flaps && rnd_chance(&w->rnd, 4))
+        begin_flaps(w);
     uint32_t x = rnd_below(&w->rnd, 100);
     if (b->moving < w->pages && rnd_chance(&w->rnd, 40))
         hit_moving(w);
@@ -230,7 +268,7 @@ uint32_t sim_big_haste(struct world *w)
 {
     if (is_backlogged(w))
         return 0;
-    return w->result.events < w->pages ? 50 : w->big.fate ? 40 : 10;
+    return w->result.events < w->pages ? 50 : w->big.fate || w->big.flaps ? 40 : 10;
 }
 
 /* ---- worlds ---- */

@@ -60,6 +60,9 @@ struct big {
     enum big_fate fate;
     struct sp_group_id doomed; /* the group */
     uint32_t next;             /* page to be looked at */
+    uint32_t flaps;            /* times that `flapper` still changes its text */
+    uint32_t flapper;          /* a page */
+    uint32_t home;             /* the fetch of its text, in world.crawled */
     uint32_t erased;           /* in a hundred events */
     uint32_t backlog;          /* messages under way beyond which nothing more happens */
 };

@@ -209,6 +209,11 @@ uint32_t sp_stars_pivot(const struct sp_stars *s, uint32_t row)
     return c->headless ? NONE : c->pivot;
 }
 
+uint32_t sp_stars_ghost(const struct sp_stars *s, uint32_t row)
+{
+    return sp_stars_pivot(s, row) == NONE ? s->stars[s->rows[row].star].pivot : NONE;
+}
+
 uint32_t sp_stars_members(const struct sp_stars *s, uint32_t row)
 {
     const struct star *c = &s->stars[s->rows[row].star];

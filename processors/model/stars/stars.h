@@ -215,6 +215,8 @@ bool sp_stars_owes(const struct sp_stars_domain *d);
 uint32_t sp_stars_pivot(const struct sp_stars *s, uint32_t row);
 /* The number of members of its star; 1 if the row is on the fringe. */
 uint32_t sp_stars_members(const struct sp_stars *s, uint32_t row);
+/* The ghost of the row's headless star; SP_STARS_NONE if it is a member of no such star. */
+uint32_t sp_stars_ghost(const struct sp_stars *s, uint32_t row);
 /* Whether the row is in a domain; false for a ghost. */
 bool sp_stars_has(const struct sp_stars *s, uint32_t row);
 

@@ -27,6 +27,7 @@
     X(taking)                                                                                      \
     X(hops)                                                                                        \
     X(searched)                                                                                    \
+    X(hub_probes)                                                                                  \
     X(cache_bytes)
 #define COMPARE_COUNTERS(X)                                                                        \
     X(rows)                                                                                        \

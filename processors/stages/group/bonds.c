@@ -17,6 +17,7 @@
  *
  * A redirect belongs to the piece of its end. An end that is not a hub is a piece of its own. */
 #include "base/mem.h"
+#include "group/debt.h"
 #include "group/large.h"
 
 /* ---- bonds ---- */
@@ -78,7 +79,8 @@ void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches)
     uint32_t star = sp_stars_pivot(l->stars, h->row);
     for (size_t i = 0; i < touches->count; i++) {
         uint32_t row = touches->items[i].row;
-        if (row != h->row && sp_stars_pivot(l->stars, row) != star)
+        uint32_t other = sp_stars_pivot(l->stars, row);
+        if (row != h->row && (other != star || other == SP_STARS_NONE))
             bond_add(h, sp_hub_at(l, row));
     }
 }
@@ -91,7 +93,7 @@ void sp_bonds_moved(struct sp_hub *h)
 
 /* ---- doubts ---- */
 
-static void doubt_one(struct sp_hub *h)
+void sp_bonds_doubt_one(struct sp_hub *h)
 {
     if (h->doubted)
         return;
@@ -102,7 +104,7 @@ static void doubt_one(struct sp_hub *h)
 void sp_bonds_doubt_new(struct sp_hub *h)
 {
     h->fresh = true;
-    doubt_one(h);
+    sp_bonds_doubt_one(h);
 }
 
 void sp_bonds_trust_one(struct sp_hub *h)
@@ -112,21 +114,21 @@ void sp_bonds_trust_one(struct sp_hub *h)
 
 static void doubt_row(void *arg, uint32_t row)
 {
-    doubt_one(sp_hub_at(arg, row));
+    sp_bonds_doubt_one(sp_hub_at(arg, row));
 }
 
 void sp_bonds_doubt(struct sp_hub *h)
 {
     for (struct sp_bond *b = h->out; b; b = b->next_out)
-        doubt_one(b->to);
+        sp_bonds_doubt_one(b->to);
     for (struct sp_bond *b = h->in; b; b = b->next_in)
-        doubt_one(b->from);
+        sp_bonds_doubt_one(b->from);
     struct sp_large *l = h->group->large;
     uint32_t pivot = sp_stars_pivot(l->stars, h->row);
     if (pivot == h->row)
         sp_stars_each_member(l->stars, h->row, doubt_row, l);
     else if (pivot != SP_STARS_NONE)
-        doubt_one(sp_hub_at(l, pivot));
+        sp_bonds_doubt_one(sp_hub_at(l, pivot));
 }
 
 void sp_bonds_trust(struct sp_group *g)
@@ -141,7 +143,7 @@ void sp_bonds_doubt_all(struct sp_group *g)
 {
     struct sp_shelf_place place = sp_shelf_first(&g->large->ranks);
     for (struct sp_hub *h; (h = sp_shelf_next(&g->large->ranks, &place));)
-        doubt_one(h);
+        sp_bonds_doubt_one(h);
 }
 
 bool sp_bonds_one_covers_all(const struct sp_large *l)
@@ -153,15 +155,11 @@ bool sp_bonds_one_covers_all(const struct sp_large *l)
 
 static void probe_again(struct sp_group_stage *st, struct sp_hub *h)
 {
-    struct sp_touches touches = {0};
-    const struct sp_signature *s = sp_hub_signature(st, h);
-    enum sp_err err = s ? sp_stars_probe(h->group->large->domain, s, h->row, &touches) : st->err;
+    struct sp_touches touches;
     drop_out(h);
-    if (err == SP_OK)
+    if (sp_hub_probe(st, h, &touches))
         sp_bonds_note(h, &touches);
-    else
-        sp_group_stage_note(st, err);
-    doubt_one(h);
+    sp_bonds_doubt_one(h);
 }
 
 static void insert_again(struct sp_group_stage *st, struct sp_hub *h)
@@ -169,7 +167,25 @@ static void insert_again(struct sp_group_stage *st, struct sp_hub *h)
     drop_out(h);
     ask_reliers(h);
     sp_hub_put_into_index(st, h);
-    doubt_one(h);
+    sp_bonds_doubt_one(h);
+}
+
+void sp_bonds_replace(struct sp_group_stage *st, struct sp_hub *h)
+{
+    bool ghost;
+    if (!sp_hub_signature(st, h))
+        return;
+    enum sp_err err = sp_stars_remove(h->group->large->domain, h->row, &ghost);
+    if (err == SP_OK)
+        insert_again(st, h);
+    else
+        sp_group_stage_note(st, err);
+}
+
+static void give_up(struct sp_large *l, struct sp_hub *ghost)
+{
+    ghost->ghost = false;
+    sp_hub_list_add(&l->gone, ghost);
 }
 
 /* The lists of `left` are valid only until the next call of the index. */
@@ -181,13 +197,19 @@ static void follow(struct sp_group_stage *st, struct sp_large *l, const struct s
     for (size_t i = 0; i < left->moved_count; i++)
         sp_bonds_moved(sp_hub_at(l, left->moved[i]));
     for (size_t i = 0; i < left->ghost_count; i++)
-        sp_hub_list_add(&l->gone, sp_hub_at(l, left->ghosts[i]));
+        give_up(l, sp_hub_at(l, left->ghosts[i]));
     for (uint32_t i = 0; i < again.count && !st->err; i++)
         insert_again(st, again.hubs[i]);
     sp_free(again.hubs);
 }
 
 void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (!sp_debt_is_apart(g))
+        sp_bonds_settle_now(st, g);
+}
+
+void sp_bonds_settle_now(struct sp_group_stage *st, struct sp_group *g)
 {
     enum { KIDS = 1 << 20 };
     struct sp_large *l = g->large;

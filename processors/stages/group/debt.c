@@ -104,7 +104,7 @@ void sp_round_end(struct sp_group_stage *st, struct sp_group *g)
 void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
 {
     if (sp_debt_is_apart(g)) {
-        sp_bonds_part_from(st, g, changed);
+        sp_large_part_around(st, g, changed);
         return;
     }
     uint32_t later = sp_bonds_split(st, g, &changed);

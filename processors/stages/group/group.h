@@ -107,11 +107,12 @@ struct sp_group_stage_stats {
     uint64_t repair_compared; /* the part of `compared` that checked connectivity */
     uint64_t held_against;    /* winners that hubs of large groups were held against: ruled out by
                                * their patterns, or compared */
-    uint64_t taking;   /* rows of moving members, and members of small groups that were passed
-                        * or moved in lists to take them in */
-    uint64_t hops;     /* redirects followed one by one: in small groups to the ends of chains, in
-                        * large ones to find the pages that leave with a page */
-    uint64_t searched; /* hubs that searches for the pieces of large groups looked at */
+    uint64_t taking;     /* rows of moving members, and members of small groups that were passed
+                          * or moved in lists to take them in */
+    uint64_t hops;       /* redirects followed one by one: in small groups to the ends of chains, in
+                          * large ones to find the pages that leave with a page */
+    uint64_t searched;   /* hubs that searches for the pieces of large groups looked at */
+    uint64_t hub_probes; /* of the indexes of large groups */
     uint64_t cache_bytes;
 };
 

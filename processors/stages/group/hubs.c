@@ -1,5 +1,6 @@
 /* See large.h. */
 #include "base/mem.h"
+#include "group/debt.h"
 #include "group/large.h"
 
 /* ---- orders */
@@ -225,20 +226,37 @@ static void wait_no_longer(struct sp_large *l, struct sp_hub *h)
 void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_large *l = g->large;
+    bool settles = !sp_debt_is_apart(g);
     uint32_t doubts = l->doubts.count;
     if (!l->unindexed.count || st->err)
         return;
     if (!l->stars)
         make_index(l);
     for (uint32_t i = 0; i < l->unindexed.count; i++) {
-        l->unindexed.hubs[i]->indexed = true;
+        struct sp_hub *h = l->unindexed.hubs[i];
+        h->indexed = true;
+        if (!settles)
+            sp_bonds_doubt_one(h);
         if (!st->err)
-            sp_hub_put_into_index(st, l->unindexed.hubs[i]);
+            sp_hub_put_into_index(st, h);
     }
     l->unindexed.count = 0;
     sp_bonds_settle(st, g);
-    while (l->doubts.count > doubts) /* no hub has left since, so those were connected */
+    while (settles && l->doubts.count > doubts) /* no hub has left since, so those were connected */
         sp_bonds_trust_one(l->doubts.hubs[--l->doubts.count]);
+}
+
+bool sp_hub_probe(struct sp_group_stage *st, struct sp_hub *h, struct sp_touches *ret_touches)
+{
+    const struct sp_signature *s = sp_hub_signature(st, h);
+    *ret_touches = (struct sp_touches){0};
+    if (!s)
+        return false;
+    st->stats.hub_probes++;
+    enum sp_err err = sp_stars_probe(h->group->large->domain, s, h->row, ret_touches);
+    if (err != SP_OK)
+        sp_group_stage_note(st, err);
+    return err == SP_OK;
 }
 
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
@@ -248,6 +266,7 @@ void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
     if (!s)
         return;
     struct sp_large *l = h->group->large;
+    st->stats.hub_probes++;
     enum sp_err err = sp_stars_insert(l->domain, h->row, s, &touches);
     if (err != SP_OK) {
         sp_group_stage_note(st, err);
@@ -271,36 +290,34 @@ static struct sp_hub *make(struct sp_group *g, const struct sp_member *m)
     return h;
 }
 
-/* Takes the hub out of the index. False: it is still used there, as a ghost. */
-static bool take_out(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h, bool whole)
+/* Takes the hub out of the index, where it may still be used, as a ghost. */
+static void take_out(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h)
 {
-    bool ghost = true;
-    if (st->err)
-        return false;
-    if (!whole)
-        sp_bonds_doubt(h);
+    h->ghost = true;
     sp_bonds_drop(h);
-    if (!sp_hub_signature(st, h))
-        return false;
-    enum sp_err err = sp_stars_remove(l->domain, h->row, &ghost);
+    if (st->err || !sp_hub_signature(st, h))
+        return;
+    enum sp_err err = sp_stars_remove(l->domain, h->row, &h->ghost);
     if (err != SP_OK)
         sp_group_stage_note(st, err);
-    return !ghost;
 }
 
-/* The index tells which hubs it connected, unless it is known that the others do not need it. */
+/* The index tells which hubs it connected, unless it is known that the others do not need it. In an
+ * index that is not settled, all members of a headless star are in doubt. */
 static void unmake(struct sp_group_stage *st, struct sp_group *g, struct sp_hub *h)
 {
     struct sp_large *l = g->large;
-    bool whole = sp_bonds_one_covers_all(l), gone = true;
+    bool whole = sp_bonds_one_covers_all(l);
     if (!whole)
         sp_hubs_index(st, g);
     sp_map_remove(&l->hubs, h->content);
+    if (h->indexed && (!whole || sp_debt_is_apart(g)))
+        sp_bonds_doubt(h);
     if (h->indexed)
-        gone = take_out(st, l, h, whole);
+        take_out(st, l, h);
     else
         wait_no_longer(l, h);
-    if (gone)
+    if (!h->ghost)
         sp_hub_list_add(&l->gone, h);
 }
 
@@ -374,12 +391,16 @@ void sp_hubs_release(struct sp_group *g)
 {
     struct sp_large *l = g->large;
     for (uint32_t i = 0; i < l->borrowed.count; i++) {
-        sp_signature_unref(l->borrowed.hubs[i]->signature);
-        l->borrowed.hubs[i]->signature = NULL;
+        struct sp_hub *h = l->borrowed.hubs[i];
+        if (h->ghost) /* nothing else keeps the content of a ghost */
+            continue;
+        sp_signature_unref(h->signature);
+        h->signature = NULL;
     }
     l->borrowed.count = 0;
     sp_hub_list_drop_gone(&l->todo);
     sp_hub_list_drop_gone(&l->doubts);
+    sp_hub_list_drop_gone(&l->asking);
     for (uint32_t i = 0; i < l->gone.count; i++) {
         struct sp_hub *h = l->gone.hubs[i];
         sp_winning_forget(l, h);

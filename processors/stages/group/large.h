@@ -17,6 +17,7 @@
  *   bonds.c   bonds between stars: is the group still connected?
  *   search.c  searches along bonds: which stars are connected?       search.h
  *   pieces.c  finds the pieces, and lets them leave
+ *   around.c  finds the piece of one page, if it is small, and lets it leave
  *   cover.c   decides which hubs win
  *   winning.c the winners, and the search for those that cover a hub
  *   lacking.c narrows that search: by the shingles that winners lack
@@ -58,7 +59,7 @@ struct sp_hub {
     uint32_t place_in;       /* large->unindexed */
     uint32_t holders;        /* members */
     struct sp_shelf several; /* those, by rank and page; empty until there are two */
-    struct sp_member *best;  /* by rank; NULL: the hub has no members, and its row is a ghost */
+    struct sp_member *best;  /* by rank; NULL: the hub has no members */
     struct sp_rank rank;     /* of the best, with its page: how hubs are ordered */
     struct sp_id page;
     struct sp_signature *signature; /* borrowed until the next flush; a ghost's until its end */
@@ -72,6 +73,7 @@ struct sp_hub {
     struct sp_hub **at_follower;
     uint32_t looked_up; /* its seat in a bench of large->lookup or in large->lacking, plus 1; 0: it
                          * is in neither */
+    bool ghost;         /* it has left, but its row is a ghost */
     bool over;          /* it is kept only for its followers */
     bool open;          /* in large->open */
     float similarity;   /* to the winner */
@@ -81,7 +83,8 @@ struct sp_hub {
     uint64_t met;         /* the last search of large->sharing that met it */
     struct sp_bond *out;
     struct sp_bond *in;
-    uint32_t label; /* of a pivot: the search that came to its star, plus 1 (search.c); 0: none */
+    uint32_t label; /* of a pivot: the search that came to its star, plus 1 (search.c); of any hub:
+                     * it was found (around.c); 0: none */
     bool todo;      /* in large->todo */
     bool doubted;   /* in large->doubts */
     bool fresh;     /* made since nothing was in doubt; nobody knows whether it is connected */
@@ -207,9 +210,11 @@ void sp_hub_list_drop_gone(struct sp_hub_list *list);
 void sp_hub_enter(struct sp_group *g, struct sp_member *m);
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
+/* Finds what the hub touches in the index. False: an error, which is in the stage. */
+bool sp_hub_probe(struct sp_group_stage *st, struct sp_hub *h, struct sp_touches *ret_touches);
 /* Puts the hub into the index and notes bonds to the hubs that it resembles. */
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h);
-/* The same for all hubs that are not there. */
+/* The same for all hubs that are not there; then settles the index. */
 void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g);
 /* Releases the borrowed signatures and frees the hubs that are gone. */
 void sp_hubs_release(struct sp_group *g);
@@ -232,8 +237,14 @@ void sp_bonds_moved(struct sp_hub *h);
 void sp_bonds_doubt(struct sp_hub *h);
 /* Whether one hub is known to be similar to all others, so that they are connected. */
 bool sp_bonds_one_covers_all(const struct sp_large *l);
-/* Lets the index move its rows, and probes the hubs that relied on them again. */
+/* Lets the index move its rows, and probes the hubs that relied on them again. Not while pieces
+ * wait to leave: then it is done when they do. */
 void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g);
+/* The same in any case. */
+void sp_bonds_settle_now(struct sp_group_stage *st, struct sp_group *g);
+/* Takes the hub out of its star, and puts it into the index again. */
+void sp_bonds_replace(struct sp_group_stage *st, struct sp_hub *h);
+void sp_bonds_doubt_one(struct sp_hub *h);
 /* The hub is new, so it may be connected to none of the others. */
 void sp_bonds_doubt_new(struct sp_hub *h);
 /* The hub is no longer in doubt; the caller takes it out of the list. */
@@ -249,8 +260,12 @@ void sp_bonds_doubt_all(struct sp_group *g);
 uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed);
 /* Whether the member and all redirects that end at it are few enough to leave in one step. */
 bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *m);
+/* The number of members that leave in one step, even if larger pieces wait. */
+uint32_t sp_large_at_once(const struct sp_group_stage *st);
+
+/* ---- around.c */
 /* The piece of this page leaves if it is a small one. Looks at a bounded number of rows. */
-void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
+void sp_large_part_around(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
 
 /* ---- winning.c */
 void sp_winning_add(struct sp_large *l, struct sp_hub *h);

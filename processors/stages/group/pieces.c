@@ -155,14 +155,14 @@ static uint32_t piece_of(struct sp_searches *s, struct sp_id page)
     return UINT32_MAX;
 }
 
-static uint32_t at_once(const struct sp_group_stage *st)
+uint32_t sp_large_at_once(const struct sp_group_stage *st)
 {
     return st->options.split_at_once ? st->options.split_at_once : AT_ONCE;
 }
 
 bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *m)
 {
-    return sp_large_size_behind(m) <= at_once(st);
+    return sp_large_size_behind(m) <= sp_large_at_once(st);
 }
 
 /* Chooses the pieces that leave now: all but the largest, or if these are many members and a page
@@ -170,7 +170,7 @@ bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *
 static uint32_t choose_leaving(struct sp_searches *s, struct piece *pieces, uint32_t count,
                                uint32_t stays, const struct sp_id *changed)
 {
-    uint32_t most = at_once(s->st), total = 0, largest_size = 0;
+    uint32_t most = sp_large_at_once(s->st), total = 0, largest_size = 0;
     for (uint32_t i = 0; i < count; i++) {
         pieces[i].leaves = i != stays;
         total += pieces[i].size;
@@ -254,10 +254,12 @@ uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const str
     struct sp_large *l = g->large;
     struct sp_searches s = {.st = st, .g = g};
     uint32_t later = 0;
+    sp_bonds_settle_now(st, g); /* until then, nothing can be trusted */
     if (l->doubts.count && is_whole(st, l))
         sp_bonds_trust(g);
     if (l->doubts.count)
         sp_hubs_index(st, g);
+    sp_bonds_settle_now(st, g);
     if (st->err)
         return 0;
     if (changed && has_joined(l))
@@ -274,51 +276,4 @@ uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const str
     if (!later)
         sp_bonds_trust(g);
     return later;
-}
-
-/* Follows the bonds from the hub, and collects its piece unless that has many members. */
-static bool find_piece(struct sp_group_stage *st, struct sp_group *g, const struct sp_hub *h,
-                       struct piece *piece)
-{
-    struct sp_searches s = {.st = st, .g = g};
-    sp_search_begin(&s, h);
-    struct sp_search *x = s.items;
-    SP_ASSERT(x);
-    while (!sp_search_has_ended(x) &&
-           x->cost + sp_stars_members(g->large->stars, x->found.hubs[x->next]->row) <= at_once(st))
-        sp_search_advance(&s, 0);
-    bool ended = sp_search_has_ended(x);
-    if (ended)
-        count_members(&s, x, piece, at_once(st) + 1);
-    bool small = ended && piece->size <= at_once(st);
-    if (small)
-        collect(&s, x, piece);
-    sp_searches_done(&s);
-    return small;
-}
-
-/* Collects the piece of a page that redirects to nothing here, unless it has many members. */
-static bool take_piece(struct sp_group_stage *st, struct sp_group *g, struct sp_member *end,
-                       struct piece *piece)
-{
-    if (end->hub)
-        return find_piece(st, g, end->hub, piece);
-    if (sp_large_size_behind(end) > at_once(st))
-        return false;
-    sp_large_behind(g, end, &piece->list);
-    return true;
-}
-
-void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
-{
-    struct piece piece = {.size = 0};
-    struct sp_member *m = sp_large_find(g, changed), *end = m ? sp_large_end(m) : NULL;
-    sp_hubs_index(st, g);
-    if (st->err || !end || !take_piece(st, g, end, &piece))
-        return;
-    if (piece.list.members && piece.list.count < g->count) {
-        qsort(piece.list.members, piece.list.count, sizeof *piece.list.members, sp_member_by_page);
-        sp_large_part(st, g, piece.list.members, piece.list.count);
-    }
-    sp_free(piece.list.members);
 }

@@ -93,7 +93,8 @@ static void go_on_from(void *arg, uint32_t row)
         reach(s, b->from);
 }
 
-void sp_search_begin(struct sp_searches *s, const struct sp_hub *h)
+/* Begins a search from the star of the hub, unless one has been there. */
+static void begin(struct sp_searches *s, const struct sp_hub *h)
 {
     struct sp_hub *star = star_of(s, h);
     if (star->label)
@@ -104,7 +105,8 @@ void sp_search_begin(struct sp_searches *s, const struct sp_hub *h)
     sp_hub_list_add(&s->items[s->count - 1].found, star);
 }
 
-void sp_search_advance(struct sp_searches *s, uint32_t at)
+/* Lets the search go on by one star; it may meet others. */
+static void advance(struct sp_searches *s, uint32_t at)
 {
     struct sp_search *x = &s->items[at];
     wait_no_longer(s, x);
@@ -118,7 +120,7 @@ void sp_search_advance(struct sp_searches *s, uint32_t at)
 void sp_search_finish(struct sp_searches *s, uint32_t at)
 {
     while (!sp_search_has_ended(&s->items[at]))
-        sp_search_advance(s, at);
+        advance(s, at);
 }
 
 uint32_t sp_search_of(struct sp_searches *s, const struct sp_hub *h)
@@ -137,7 +139,7 @@ static void begin_with_rest(struct sp_searches *s)
     struct sp_hub *h;
     while ((h = sp_shelf_next(&s->g->large->ranks, &place)))
         if (!h->fresh) {
-            sp_search_begin(s, h);
+            begin(s, h);
             return;
         }
 }
@@ -147,7 +149,7 @@ void sp_searches_begin(struct sp_searches *s, const struct sp_hub_list *doubts)
     bool rest = false;
     for (uint32_t i = 0; i < doubts->count; i++)
         if (doubts->hubs[i]->best) {
-            sp_search_begin(s, doubts->hubs[i]);
+            begin(s, doubts->hubs[i]);
             rest |= !doubts->hubs[i]->fresh;
         }
     if (doubts->count && !rest)
@@ -161,7 +163,7 @@ void sp_searches_run(struct sp_searches *s)
     while (s->turns.count > 1) {
         struct sp_shelf_place place = sp_shelf_first(&s->turns);
         const struct sp_search *x = sp_shelf_next(&s->turns, &place);
-        sp_search_advance(s, (uint32_t)(x - s->items));
+        advance(s, (uint32_t)(x - s->items));
     }
 }
 

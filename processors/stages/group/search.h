@@ -37,10 +37,6 @@ uint32_t sp_searches_count(const struct sp_searches *s);
 /* Frees them, but not `s`. */
 void sp_searches_done(struct sp_searches *s);
 
-/* Begins a search from the star of the hub, unless one has been there. */
-void sp_search_begin(struct sp_searches *s, const struct sp_hub *h);
-/* Lets the search go on by one star; it may meet others. */
-void sp_search_advance(struct sp_searches *s, uint32_t at);
 /* Lets the search go on until it has ended. */
 void sp_search_finish(struct sp_searches *s, uint32_t at);
 /* The search that came to the star of the hub, or that this one was merged into; UINT32_MAX: none

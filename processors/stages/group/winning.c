@@ -175,24 +175,19 @@ static void note_winner(void *arg, uint32_t row)
 static bool gather(struct sp_large *l, struct sp_hub *h)
 {
     struct sp_stars_stats before, after;
-    struct sp_touches touches = {0};
+    struct sp_touches touches;
     struct sp_group_stage *st = l->stage;
-    const struct sp_signature *s = sp_hub_signature(st, h);
     l->near.count = 0;
     sp_hubs_index(st, h->group);
-    if (!s)
-        return false;
     sp_stars_stats(l->stars, &before);
-    enum sp_err err = sp_stars_probe(l->domain, s, h->row, &touches);
+    bool found = sp_hub_probe(st, h, &touches);
     sp_stars_stats(l->stars, &after);
     st->stats.compared += after.verified - before.verified;
-    if (err != SP_OK)
-        sp_group_stage_note(st, err);
     for (size_t i = 0; i < touches.count; i++)
         sp_stars_each_member(l->stars, touches.items[i].row, note_winner, l);
     if (l->near.count > 1)
         qsort(l->near.hubs, l->near.count, sizeof *l->near.hubs, sp_hub_by_rank);
-    return err == SP_OK;
+    return found;
 }
 
 /* ---- one after another */

@@ -177,6 +177,7 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("compared", s->group.compared), N("repairs", s->group.repairs);
     N("repair_compared", s->group.repair_compared);
     N("held_against", s->group.held_against), N("searched", s->group.searched);
+    N("hub_probes", s->group.hub_probes);
     N("taking", s->group.taking), N("hops", s->group.hops);
     N("tier1_cache_bytes", s->group.cache_bytes), N("rows", s->compare.rows);
     N("probes", s->compare.probes), N("contacts", s->compare.contacts);
