@@ -107,7 +107,7 @@ void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id c
         sp_large_part_around(st, g, changed);
         return;
     }
-    uint32_t later = sp_bonds_split(st, g, &changed);
+    uint32_t later = sp_bonds_split(st, g, &changed, sp_large_at_once(st));
     if (later && st->options.canary != SP_CANARY_NO_LATE_SPLIT)
         make(st, g)->unpaid = later;
 }
@@ -116,22 +116,31 @@ void sp_debt_whole(struct sp_group_stage *st, struct sp_group *g)
 {
     if (!sp_debt_is_apart(g))
         return;
-    g->debt->unpaid = 0;
+    g->debt->unpaid = g->debt->paid = 0;
     drop_if_done(st, g);
 }
 
 /* While members are moving to the group, edges are missing: it is checked when all have arrived. */
+static void split(struct sp_group_stage *st, struct sp_group *g, uint32_t most)
+{
+    uint32_t later = 0, paid = g->debt->paid;
+    if (g->open_count)
+        g->unsure = true;
+    else if (g->large)
+        later = sp_bonds_split(st, g, NULL, most);
+    if (!later)
+        sp_debt_whole(st, g);
+    else
+        g->debt->unpaid = later - paid > paid ? later - paid : paid;
+    if (!st->err)
+        sp_group_cover_publish(st, g);
+}
+
 bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g)
 {
     if (!sp_debt_is_apart(g))
         return false;
-    if (g->open_count)
-        g->unsure = true;
-    else if (g->large)
-        sp_bonds_split(st, g, NULL);
-    sp_debt_whole(st, g);
-    if (!st->err)
-        sp_group_cover_publish(st, g);
+    split(st, g, UINT32_MAX);
     return true;
 }
 
@@ -140,13 +149,16 @@ static void pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t mem
     if (!d->unpaid)
         return;
     changed(st, d);
+    if (members > d->unpaid)
+        members = d->unpaid;
+    d->paid += members;
     if (members < d->unpaid) {
         d->unpaid -= members;
         return;
     }
     struct sp_group *g = sp_group_get(st, d->group);
     if (g)
-        sp_debt_split_now(st, g);
+        split(st, g, d->paid);
 }
 
 /* ---- paying */
@@ -243,7 +255,7 @@ bool sp_group_stage_owes(const struct sp_group_stage *st)
 
 /* ---- stored */
 
-enum { LAP = 1, FRESH = 2, RESIZED = 4, APART = 8, NO_ROUND = 16 };
+enum { LAP = 1, FRESH = 2, RESIZED = 4, APART = 8, NO_ROUND = 16, PAID = 32 };
 
 static bool load_row(void *arg, struct sp_view key, struct sp_view value)
 {
@@ -260,6 +272,7 @@ static bool load_row(void *arg, struct sp_view key, struct sp_view value)
     d->fresh = bits & FRESH;
     d->resized = bits & RESIZED;
     d->unpaid = bits & APART ? sp_read_u32(&v) : 0;
+    d->paid = bits & PAID ? sp_read_u32(&v) : 0;
     d->running = !(bits & NO_ROUND);
     d->stored = true;
     bool owes = d->running || d->unpaid;
@@ -287,9 +300,11 @@ static void flush_row(struct sp_group_stage *st, struct sp_debt *d)
         sp_buf_put_id(&st->value, d->last);
         sp_buf_put_u8(&st->value, (uint8_t)((d->lap ? LAP : 0) | (d->fresh ? FRESH : 0) |
                                             (d->resized ? RESIZED : 0) | (d->unpaid ? APART : 0) |
-                                            (d->running ? 0 : NO_ROUND)));
+                                            (d->running ? 0 : NO_ROUND) | (d->paid ? PAID : 0)));
         if (d->unpaid)
             sp_buf_put_u32(&st->value, d->unpaid);
+        if (d->paid)
+            sp_buf_put_u32(&st->value, d->paid);
         sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
     } else if (d->stored) {
         sp_store_delete(st->store, sp_buf_view(&st->key));

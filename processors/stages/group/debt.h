@@ -13,7 +13,8 @@
  * A page that alone connects two parts of a group can leave and return again and again. If the
  * smaller part moved each time, the cost of such a page would be that of the part. So large pieces
  * leave when as many crawled pages have paid as members will move, or when there is nothing else to
- * do; whatever is connected again by then stays.
+ * do; whatever is connected again by then stays. If more have come apart meanwhile than was paid
+ * for, all wait for that, and until twice as much is paid: so looking for them is paid for as well.
  *
  * Stored as 'T' birth founder -> where the round is, and what is still to be paid for a split.
  * Private to group. */
@@ -26,6 +27,7 @@
 struct sp_debt {
     struct sp_group_id group;
     uint32_t unpaid;   /* members to be paid for until the group is split; 0: it is in one piece */
+    uint32_t paid;     /* so many more have been, but more would have had to leave */
     bool running;      /* there is a round */
     struct sp_id at;   /* the member visited last */
     struct sp_id last; /* of the round */
@@ -67,7 +69,7 @@ static inline bool sp_debt_is_apart(const struct sp_group *g)
 
 /* Checks a large group after a page has changed. Small pieces leave, large ones are put off. */
 void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
-/* Splits the group now if it may be in pieces; false if it was not. */
+/* Splits the group now, whatever was paid, if it may be in pieces; false if it was not. */
 bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g);
 /* The group is in one piece, or will be. */
 void sp_debt_whole(struct sp_group_stage *st, struct sp_group *g);

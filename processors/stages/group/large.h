@@ -254,10 +254,11 @@ void sp_bonds_trust(struct sp_group *g);
 /* Everything is in doubt. */
 void sp_bonds_doubt_all(struct sp_group *g);
 /* If the group is no longer connected, its pieces become new groups; the largest one stays. But if
- * these are many members and a page has changed (`changed`, or NULL), only the piece of this page
- * leaves, if it is a small one. Returns the number of members that must leave later; then the
- * doubts stay. */
-uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed);
+ * these have more than `most` members, only the piece of the page that has changed (or NULL)
+ * leaves, if it has not. Returns the number of members that must leave later; then the doubts
+ * stay. */
+uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed,
+                        uint32_t most);
 /* Whether the member and all redirects that end at it are few enough to leave in one step. */
 bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *m);
 /* The number of members that leave in one step, even if larger pieces wait. */

@@ -188,7 +188,7 @@ static void settle(struct sp_group_stage *st, struct sp_group *g)
     g->unsure = false;
     if (g->large) {
         sp_bonds_doubt_all(g);
-        sp_bonds_split(st, g, NULL);
+        sp_bonds_split(st, g, NULL, UINT32_MAX);
         sp_debt_whole(st, g);
         return;
     }

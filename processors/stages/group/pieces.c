@@ -165,12 +165,12 @@ bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *
     return sp_large_size_behind(m) <= sp_large_at_once(st);
 }
 
-/* Chooses the pieces that leave now: all but the largest, or if these are many members and a page
- * has changed, its own piece if that is small. Returns the members that leave later. */
+/* Chooses the pieces that leave now: all but the largest, or if these have more than `most` members
+ * that of the changed page, if it has not. Returns the members that leave later. */
 static uint32_t choose_leaving(struct sp_searches *s, struct piece *pieces, uint32_t count,
-                               uint32_t stays, const struct sp_id *changed)
+                               uint32_t stays, const struct sp_id *changed, uint32_t most)
 {
-    uint32_t most = sp_large_at_once(s->st), total = 0, largest_size = 0;
+    uint32_t total = 0, largest_size = 0;
     for (uint32_t i = 0; i < count; i++) {
         pieces[i].leaves = i != stays;
         total += pieces[i].size;
@@ -178,21 +178,22 @@ static uint32_t choose_leaving(struct sp_searches *s, struct piece *pieces, uint
             largest_size = pieces[i].size;
     }
     total -= largest_size;
-    if (!changed || total <= most)
+    if (total <= most)
         return 0;
-    uint32_t own = piece_of(s, *changed);
+    uint32_t own = changed ? piece_of(s, *changed) : UINT32_MAX;
     for (uint32_t i = 0; i < count; i++)
         pieces[i].leaves = i == own && pieces[i].size <= most;
     return own < count && pieces[own].leaves ? total - pieces[own].size : total;
 }
 
-static uint32_t part(struct sp_searches *s, uint32_t count, const struct sp_id *changed)
+static uint32_t part(struct sp_searches *s, uint32_t count, const struct sp_id *changed,
+                     uint32_t most)
 {
     uint32_t open, leaving = 0;
     struct piece *pieces = sp_calloc(count, sizeof *pieces);
     uint32_t measured = measure(s, pieces, &open);
     uint32_t stays = largest(pieces, measured);
-    uint32_t later = choose_leaving(s, pieces, measured, stays, changed);
+    uint32_t later = choose_leaving(s, pieces, measured, stays, changed, most);
     bool first_stays = !later && stays == UINT32_MAX;
     fill(s, pieces);
     sp_searches_done(s);
@@ -249,7 +250,8 @@ static bool has_joined(const struct sp_large *l)
            sp_stars_members(l->stars, h->row) > 1;
 }
 
-uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed)
+uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed,
+                        uint32_t most)
 {
     struct sp_large *l = g->large;
     struct sp_searches s = {.st = st, .g = g};
@@ -269,7 +271,7 @@ uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const str
     uint32_t hubs = s.count ? sp_searches_count(&s) : (l->ranks.count > 0);
     if (hubs + l->loose.count > 1) {
         st->stats.repairs++;
-        later = part(&s, hubs + l->loose.count, changed);
+        later = part(&s, hubs + l->loose.count, changed, most);
     } else {
         sp_searches_done(&s);
     }

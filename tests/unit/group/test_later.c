@@ -149,6 +149,36 @@ TEST(large_pieces_leave_when_as_many_pages_have_paid_as_members_move)
     tell_in(SP_MODE_FAST, 0, splits_when_paid);
 }
 
+/* B to E and J as above; then K to P come apart from F to I as well, when S leaves. */
+static void comes_apart_further(struct world *w)
+{
+    for (int page = 'K'; page <= 'P'; page++)
+        crawl(w, (char)page, 40 + (uint32_t)(page - 'K'));
+    crawl(w, 'S', 31); /* resembles F to I and K to P */
+    lose_the_bridge(w);
+    if (!defers(w))
+        return;
+    CU_ASSERT(together(w, "BCDEFGHIKLMNOPS"));
+    crawl(w, 'S', 6000);
+    CU_ASSERT_FALSE(together(w, "BS"));
+    for (int fetch = 1; fetch < 8; fetch++) { /* two pieces of four have to leave */
+        CU_ASSERT(together(w, "BCDEFGHIKLMNOP"));
+        restart(w);
+        crawl(w, 'Y', 7000);
+    }
+    CU_ASSERT(together(w, "BCDE"));
+    CU_ASSERT(together(w, "FGHI"));
+    CU_ASSERT(together(w, "KLMNOP"));
+    CU_ASSERT_FALSE(together(w, "BF"));
+    CU_ASSERT_FALSE(together(w, "FK"));
+}
+
+TEST(pieces_that_came_apart_after_others_are_paid_for_as_well)
+{
+    tell(comes_apart_further);
+    tell_in(SP_MODE_FAST, 0, comes_apart_further);
+}
+
 static void splits_when_idle(struct world *w)
 {
     lose_the_bridge(w);
