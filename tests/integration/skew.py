@@ -371,6 +371,14 @@ def a_page_that_leaves_a_long_chain_is_looked_around_only_where_it_was(work):
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def half_of_a_long_chain_moves_at_few_comparisons_a_page(work):
+    """Each page resembles the next one. At last, the page in the middle leaves."""
+    pages = 32000
+    chain = [(page, text(("w", 10 * page, 100))) for page in range(pages)]
+    before, after = (written(work, crawl)["compared"] for crawl in (chain, [*chain, (pages // 2, "")]))
+    check(0 < after - before < 1.5 * pages, (after - before) / pages, "comparisons a page")
+
+
 def near_copies_fetched_again_newest_first_cost_as_many_probes_in_a_crawl_four_times_as_long(work):
     """All are equally near to the page that all others are kids of, which leaves late."""
     def probes(pages):

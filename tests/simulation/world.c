@@ -272,6 +272,8 @@ static void transaction(struct world *w, struct process *p)
         sp_compare_stage_work(p->compare, 1 + rnd_below(&w->rnd, 3));
     if (p->group && (!some_channel(w, p) || rnd_chance(&w->rnd, 10)))
         sp_group_stage_work(p->group, 1 + rnd_below(&w->rnd, 3));
+    if (p->group && w->o.seed % 3 == 1)
+        sp_group_stage_prepare(p->group, 3);
     if (!crashes && !deliver_own(w, p))
         crashes = true;
     if (!crashes) {

@@ -85,11 +85,14 @@ static void group_post(void *stage, struct sp_message *m)
 
 /* Large enough to tell a million pages of one partition their statuses in a few minutes, small
  * enough to leave most of a transaction to the stream. */
-enum { TOLD_PER_TRANSACTION = 2000 };
+enum { TOLD_PER_TRANSACTION = 2000, INDEXED_PER_TRANSACTION = 2000 };
 
 static bool group_upkeep(void *stage)
 {
-    return !sp_group_stage_work(((struct group_stage *)stage)->group, TOLD_PER_TRANSACTION);
+    struct sp_group_stage *group = ((struct group_stage *)stage)->group;
+    bool owes = sp_group_stage_work(group, TOLD_PER_TRANSACTION);
+    owes |= sp_group_stage_prepare(group, INDEXED_PER_TRANSACTION);
+    return !owes;
 }
 
 static void group_measure(void *stage, struct sp_stage_measure *sum)

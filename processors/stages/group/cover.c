@@ -411,8 +411,8 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
     struct sp_large *l = g->large;
     uint32_t at = 0;
     bool todo;
-    l->paid = l->paid + EACH < MOST ? l->paid + EACH : MOST;
     sp_hub_list_drop_gone(&l->todo);
+    l->paid = (l->paid < MOST ? l->paid : MOST) + EACH + EACH * l->todo.count;
     if (l->todo.count)
         qsort(l->todo.hubs, l->todo.count, sizeof *l->todo.hubs, sp_hub_by_rank);
     for (struct sp_hub *h; !st->err && (h = next_hub(l, &at, &todo));) {

@@ -31,6 +31,7 @@ static void enter_larges(struct sp_group_stage *st, struct sp_group *g)
 static void leave_larges(struct sp_group_stage *st, struct sp_group *g)
 {
     st->grown = st->grown == g ? NULL : st->grown;
+    st->unready = st->unready == g ? NULL : st->unready;
     st->large_count--;
     st->large_bytes -= g->large->bytes;
     sp_lru_remove(&g->large->used);

@@ -210,10 +210,19 @@ static void make_index(struct sp_large *l)
     l->domain = sp_stars_domain_new(l->stars, 1, true);
 }
 
+static bool is_unready(const struct sp_large *l)
+{
+    enum { READY = 1 << 14, READY_IN_TESTS = 2 };
+    uint32_t most = l->stage->options.large_from ? READY_IN_TESTS : READY;
+    return l->unindexed.count > most;
+}
+
 static void wait_for_index(struct sp_large *l, struct sp_hub *h)
 {
     h->place_in = l->unindexed.count;
     sp_hub_list_add(&l->unindexed, h);
+    if (!l->stage->unready && is_unready(l))
+        l->stage->unready = h->group;
 }
 
 static void wait_no_longer(struct sp_large *l, struct sp_hub *h)
@@ -223,16 +232,17 @@ static void wait_no_longer(struct sp_large *l, struct sp_hub *h)
     last->place_in = h->place_in;
 }
 
-void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
+/* Puts hubs into the index until so many are left outside. */
+static void index_until(struct sp_group_stage *st, struct sp_group *g, uint32_t left)
 {
     struct sp_large *l = g->large;
     bool settles = !sp_debt_is_apart(g);
     uint32_t doubts = l->doubts.count;
-    if (!l->unindexed.count || st->err)
+    if (l->unindexed.count <= left || st->err)
         return;
     if (!l->stars)
         make_index(l);
-    for (uint32_t i = 0; i < l->unindexed.count; i++) {
+    for (uint32_t i = left; i < l->unindexed.count; i++) {
         struct sp_hub *h = l->unindexed.hubs[i];
         h->indexed = true;
         if (!settles)
@@ -240,10 +250,27 @@ void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
         if (!st->err)
             sp_hub_put_into_index(st, h);
     }
-    l->unindexed.count = 0;
+    l->unindexed.count = left;
     sp_bonds_settle(st, g);
     while (settles && l->doubts.count > doubts) /* no hub has left since, so those were connected */
         sp_bonds_trust_one(l->doubts.hubs[--l->doubts.count]);
+}
+
+void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
+{
+    index_until(st, g, 0);
+}
+
+bool sp_group_stage_prepare(struct sp_group_stage *st, uint32_t contents)
+{
+    struct sp_group *g = st->unready;
+    if (!g || st->err)
+        return false;
+    uint32_t outside = g->large->unindexed.count;
+    index_until(st, g, outside > contents ? outside - contents : 0);
+    if (!is_unready(g->large))
+        st->unready = NULL;
+    return st->unready && !st->err;
 }
 
 bool sp_hub_probe(struct sp_group_stage *st, struct sp_hub *h, struct sp_touches *ret_touches)

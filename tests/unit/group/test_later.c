@@ -245,6 +245,40 @@ TEST(a_group_in_pieces_is_split_before_it_moves_into_another)
     tell_in(SP_MODE_FAST, 0, dissolves);
 }
 
+/* ---- the index */
+
+/* Ten pages of one group, of different texts. */
+static void prepares(struct world *w)
+{
+    enum { EACH = 3, READY = 2 };
+    if (!defers(w))
+        return;
+    for (int page = 'B'; page <= 'K'; page++)
+        crawl(w, (char)page, 5 * (uint32_t)(page - 'B'));
+    restart(w);
+    crawl(w, 'L', 0); /* so that the group is read */
+    CU_ASSERT_EQUAL(stats_of(w).hub_probes, 0);
+    uint32_t events = w->events;
+    for (uint64_t indexed = EACH; indexed < 10 - READY; indexed += EACH) {
+        CU_ASSERT_TRUE(sp_group_stage_prepare(w->stage, EACH));
+        CU_ASSERT_EQUAL(stats_of(w).hub_probes, indexed);
+    }
+    CU_ASSERT_FALSE(sp_group_stage_prepare(w->stage, EACH));
+    CU_ASSERT_EQUAL(stats_of(w).hub_probes, 9);
+    CU_ASSERT_FALSE(sp_group_stage_prepare(w->stage, EACH));
+    CU_ASSERT_EQUAL(stats_of(w).hub_probes, 9);
+    CU_ASSERT_EQUAL(w->events, events);
+    crawl(w, 'K', 5000);
+    CU_ASSERT_FALSE(together(w, "JK"));
+    CU_ASSERT(together(w, "BCDEFGHIJ"));
+    CU_ASSERT(stats_of(w).hub_probes <= 12);
+}
+
+TEST(contents_are_put_into_the_index_of_a_large_group_a_few_at_a_time)
+{
+    tell(prepares);
+}
+
 /* ---- damage */
 
 /* Such a stage would have work to do without end. */
