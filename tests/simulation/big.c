@@ -305,6 +305,7 @@ void sim_big_rules(struct world *w)
     static const uint32_t large[] = {0, 0, 3, 20}, at_once[] = {0, 1, 2, 10};
     w->group.large_from = large[rnd_below(&w->rnd, 4)];
     w->group.split_at_once = at_once[rnd_below(&w->rnd, 4)];
+    w->group.settle_at_once = w->o.seed % 3 ? 0 : 1 + w->o.seed % 4;
     w->group.winner_margin = w->o.seed % 8 == 6 && !w->o.relation ? 1.5 : 0;
     w->group.popularity_tolerance = w->o.seed % 8 == 7 && !w->o.relation ? 0.3 : 0;
 }

@@ -462,6 +462,7 @@ static void build(struct world *w)
     w->group.packed_members = w->o.seed % 4 == 2 ? 0 : 4;
     w->group.large_from = w->o.seed % 16 == 15 ? 6 : w->o.seed % 2 ? 3 : 0;
     w->group.split_at_once = w->o.seed / 2 % 3; /* few are in a piece */
+    w->group.settle_at_once = w->o.seed / 6 % 3 ? 0 : 1 + w->o.seed / 18 % 3;
     w->group.only_rounds = w->o.seed % 4 == 1;
     if (w->o.big)
         sim_big_rules(w);

@@ -20,6 +20,14 @@ bool sp_stars_owes(const struct sp_stars_domain *d)
     return d->owing_count > 0 || d->orphan_count > 0;
 }
 
+uint32_t sp_stars_owed(const struct sp_stars_domain *d)
+{
+    uint32_t owed = d->orphan_count;
+    for (uint32_t i = 0; i < d->owing_count; i++)
+        owed += d->stars->stars[d->owing[i]].kids->owing->queue_count;
+    return owed;
+}
+
 /* The first of them by name, so that the choice does not depend on history. */
 static uint32_t next_owing(const struct sp_stars_domain *d)
 {

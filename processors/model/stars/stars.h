@@ -207,6 +207,8 @@ struct sp_stars_left {
 enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_stars_left *ret_left);
 /* Whether there are kids to move. */
 bool sp_stars_owes(const struct sp_stars_domain *d);
+/* At least so many as there are. Costs O(headless and draining stars). */
+uint32_t sp_stars_owed(const struct sp_stars_domain *d);
 
 /* ---- the place of a row ---- */
 

@@ -5,7 +5,10 @@
  * say less, and bonds may be missing: each row that is found is probed, and if it is a member of a
  * headless star, it is taken out of it, so that a probe finds what it concealed. If more members
  * are found than may leave in one step, the search ends: so it costs a bounded number of probes,
- * and its result does not depend on the state of the index. */
+ * and its result does not depend on the state of the index.
+ *
+ * If many hubs are not in the index at all, a page with a text leaves alone. Tier 2 reports what
+ * its new text resembles, so it returns if that is in its group. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -131,11 +134,12 @@ void sp_large_part_around(struct sp_group_stage *st, struct sp_group *g, struct 
     sp_hubs_index(st, g);
     if (st->err || !end)
         return;
-    if (end->hub)
+    bool alone = !end->hub || sp_hubs_are_many(g->large);
+    if (!alone)
         look_around(&a, end->hub);
-    else
+    else if (end == m || !end->hub)
         a.members = sp_large_size_behind(end);
-    if (goes_on(&a) && !end->hub)
+    if (alone && a.members && goes_on(&a))
         sp_large_behind(g, end, &leaving);
     for (uint32_t i = 0; goes_on(&a) && i < a.found.count; i++) {
         struct sp_shelf_place place = {0, 0};

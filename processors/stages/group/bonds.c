@@ -205,29 +205,60 @@ static void follow(struct sp_group_stage *st, struct sp_large *l, const struct s
 
 void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g)
 {
-    if (!sp_debt_is_apart(g))
+    uint32_t owed = sp_bonds_owed(g->large);
+    if (sp_debt_is_apart(g))
+        return;
+    if (owed > sp_bonds_at_once(st) && sp_group_checks_departures(st))
+        sp_debt_settle_later(st, g, owed);
+    else
         sp_bonds_settle_now(st, g);
+}
+
+static void work(struct sp_group_stage *st, struct sp_large *l, uint32_t kids)
+{
+    struct sp_stars_left left;
+    enum sp_err err = sp_stars_work(l->domain, kids, &left);
+    if (err == SP_OK)
+        follow(st, l, &left);
+    else
+        sp_group_stage_note(st, err);
+}
+
+static void ask(struct sp_group_stage *st, struct sp_large *l, uint32_t hubs)
+{
+    for (; hubs > 0 && l->asking.count && !st->err; hubs--) {
+        struct sp_hub *h = l->asking.hubs[--l->asking.count];
+        h->asking = false;
+        if (h->best)
+            probe_again(st, h);
+    }
+}
+
+uint32_t sp_bonds_at_once(const struct sp_group_stage *st)
+{
+    enum { AT_ONCE = 1 << 14 };
+    return st->options.settle_at_once ? st->options.settle_at_once : AT_ONCE;
+}
+
+uint32_t sp_bonds_owed(const struct sp_large *l)
+{
+    return l->stars ? sp_stars_owed(l->domain) + l->asking.count : 0;
+}
+
+void sp_bonds_settle_some(struct sp_group_stage *st, struct sp_group *g, uint32_t rows)
+{
+    struct sp_large *l = g->large;
+    if (st->err || !l->stars)
+        return;
+    if (sp_stars_owes(l->domain))
+        work(st, l, rows);
+    else
+        ask(st, l, rows);
 }
 
 void sp_bonds_settle_now(struct sp_group_stage *st, struct sp_group *g)
 {
-    enum { KIDS = 1 << 20 };
     struct sp_large *l = g->large;
-    struct sp_stars_left left;
-    if (!l->stars)
-        return;
-    while (!st->err && sp_stars_owes(l->domain)) {
-        enum sp_err err = sp_stars_work(l->domain, KIDS, &left);
-        if (err == SP_OK)
-            follow(st, l, &left);
-        else
-            sp_group_stage_note(st, err);
-    }
-    for (uint32_t i = 0; i < l->asking.count; i++) {
-        struct sp_hub *h = l->asking.hubs[i];
-        h->asking = false;
-        if (h->best && !st->err)
-            probe_again(st, h);
-    }
-    l->asking.count = 0;
+    while (!st->err && l->stars && (sp_stars_owes(l->domain) || l->asking.count))
+        sp_bonds_settle_some(st, g, UINT32_MAX);
 }

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/prefetch.h"
 #include "group/debt.h"
 #include "group/large.h"
@@ -412,7 +413,7 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
     uint32_t at = 0;
     bool todo;
     sp_hub_list_drop_gone(&l->todo);
-    l->paid = (l->paid < MOST ? l->paid : MOST) + EACH + EACH * l->todo.count;
+    l->paid = sp_min_u32(l->paid, MOST - EACH) + EACH * (l->todo.count ? l->todo.count : 1);
     if (l->todo.count)
         qsort(l->todo.hubs, l->todo.count, sizeof *l->todo.hubs, sp_hub_by_rank);
     for (struct sp_hub *h; !st->err && (h = next_hub(l, &at, &todo));) {

@@ -2,6 +2,7 @@
 #include "group/debt.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/prefetch.h"
 #include "group/large.h"
 #include "group/stored.h"
@@ -110,6 +111,14 @@ void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id c
     uint32_t later = sp_bonds_split(st, g, &changed, sp_large_at_once(st));
     if (later && st->options.canary != SP_CANARY_NO_LATE_SPLIT)
         make(st, g)->unpaid = later;
+    else if (sp_debt_is_apart(g))
+        sp_large_part_around(st, g, changed);
+}
+
+void sp_debt_settle_later(struct sp_group_stage *st, struct sp_group *g, uint32_t rows)
+{
+    make(st, g)->unpaid = rows;
+    sp_bonds_doubt_all(g);
 }
 
 void sp_debt_whole(struct sp_group_stage *st, struct sp_group *g)
@@ -123,13 +132,16 @@ void sp_debt_whole(struct sp_group_stage *st, struct sp_group *g)
 /* While members are moving to the group, edges are missing: it is checked when all have arrived. */
 static void split(struct sp_group_stage *st, struct sp_group *g, uint32_t most)
 {
-    uint32_t later = 0, paid = g->debt->paid;
+    enum { BETWEEN = 1024 };
+    uint32_t later = 0, paid = g->debt->paid, before = g->count;
     if (g->open_count)
         g->unsure = true;
     else if (g->large)
         later = sp_bonds_split(st, g, NULL, most);
     if (!later)
         sp_debt_whole(st, g);
+    else if (g->count < before)
+        g->debt->unpaid = BETWEEN;
     else
         g->debt->unpaid = later - paid > paid ? later - paid : paid;
     if (!st->err)
@@ -144,20 +156,39 @@ bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g)
     return true;
 }
 
-static void pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t members)
+/* Whether its index has too much to do for one step. */
+static bool owes_many(const struct sp_group_stage *st, const struct sp_large *l)
 {
+    return sp_hubs_are_many(l) || sp_bonds_owed(l) > sp_bonds_at_once(st);
+}
+
+/* The group is checked later. */
+static void settle_some(struct sp_group_stage *st, struct sp_group *g, uint32_t units)
+{
+    enum { EACH = 64, MOST = 2048 };
+    uint32_t rows = units < MOST / EACH ? EACH * units : MOST;
+    if (sp_hubs_are_many(g->large))
+        sp_hubs_index_some(st, g, rows);
+    else
+        sp_bonds_settle_some(st, g, rows);
+    g->debt->unpaid = 1;
+}
+
+static void pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t units)
+{
+    uint32_t members = sp_min_u32(units, d->unpaid);
     if (!d->unpaid)
         return;
     changed(st, d);
-    if (members > d->unpaid)
-        members = d->unpaid;
     d->paid += members;
     if (members < d->unpaid) {
         d->unpaid -= members;
         return;
     }
     struct sp_group *g = sp_group_get(st, d->group);
-    if (g)
+    if (g && g->large && owes_many(st, g->large))
+        settle_some(st, g, units);
+    else if (g)
         split(st, g, d->paid);
 }
 

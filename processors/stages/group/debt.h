@@ -16,6 +16,11 @@
  * do; whatever is connected again by then stays. If more have come apart meanwhile than was paid
  * for, all wait for that, and until twice as much is paid: so looking for them is paid for as well.
  *
+ * The index of the group may have too much to do for one step: it lacks many contents, or a star of
+ * many members has lost its pivot. Then a debt of as many members begins, although nobody knows
+ * whether anything has to leave. When it is paid, each unit does a part of that work, and then the
+ * group is checked. Of many pieces, as many leave in one step as such work may have rows.
+ *
  * Stored as 'T' birth founder -> where the round is, and what is still to be paid for a split.
  * Private to group. */
 #ifndef SP_GROUP_DEBT_H
@@ -69,6 +74,8 @@ static inline bool sp_debt_is_apart(const struct sp_group *g)
 
 /* Checks a large group after a page has changed. Small pieces leave, large ones are put off. */
 void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
+/* So many rows of the index must move, too many for one step. Then the group is checked. */
+void sp_debt_settle_later(struct sp_group_stage *st, struct sp_group *g, uint32_t rows);
 /* Splits the group now, whatever was paid, if it may be in pieces; false if it was not. */
 bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g);
 /* The group is in one piece, or will be. */

@@ -210,18 +210,16 @@ static void make_index(struct sp_large *l)
     l->domain = sp_stars_domain_new(l->stars, 1, true);
 }
 
-static bool is_unready(const struct sp_large *l)
+bool sp_hubs_are_many(const struct sp_large *l)
 {
-    enum { READY = 1 << 14, READY_IN_TESTS = 2 };
-    uint32_t most = l->stage->options.large_from ? READY_IN_TESTS : READY;
-    return l->unindexed.count > most;
+    return l->unindexed.count > sp_bonds_at_once(l->stage);
 }
 
 static void wait_for_index(struct sp_large *l, struct sp_hub *h)
 {
     h->place_in = l->unindexed.count;
     sp_hub_list_add(&l->unindexed, h);
-    if (!l->stage->unready && is_unready(l))
+    if (!l->stage->unready && sp_hubs_are_many(l))
         l->stage->unready = h->group;
 }
 
@@ -236,7 +234,6 @@ static void wait_no_longer(struct sp_large *l, struct sp_hub *h)
 static void index_until(struct sp_group_stage *st, struct sp_group *g, uint32_t left)
 {
     struct sp_large *l = g->large;
-    bool settles = !sp_debt_is_apart(g);
     uint32_t doubts = l->doubts.count;
     if (l->unindexed.count <= left || st->err)
         return;
@@ -245,20 +242,36 @@ static void index_until(struct sp_group_stage *st, struct sp_group *g, uint32_t 
     for (uint32_t i = left; i < l->unindexed.count; i++) {
         struct sp_hub *h = l->unindexed.hubs[i];
         h->indexed = true;
-        if (!settles)
+        if (sp_debt_is_apart(g))
             sp_bonds_doubt_one(h);
         if (!st->err)
             sp_hub_put_into_index(st, h);
     }
     l->unindexed.count = left;
     sp_bonds_settle(st, g);
-    while (settles && l->doubts.count > doubts) /* no hub has left since, so those were connected */
+    if (sp_debt_is_apart(g))
+        return;
+    while (l->doubts.count > doubts) /* no hub has left since, so those were connected */
         sp_bonds_trust_one(l->doubts.hubs[--l->doubts.count]);
+}
+
+void sp_hubs_index_now(struct sp_group_stage *st, struct sp_group *g)
+{
+    index_until(st, g, 0);
 }
 
 void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
 {
-    index_until(st, g, 0);
+    if (!sp_hubs_are_many(g->large) || !sp_group_checks_departures(st))
+        sp_hubs_index_now(st, g);
+    else if (!sp_debt_is_apart(g))
+        sp_debt_settle_later(st, g, g->large->unindexed.count);
+}
+
+void sp_hubs_index_some(struct sp_group_stage *st, struct sp_group *g, uint32_t hubs)
+{
+    uint32_t outside = g->large->unindexed.count;
+    index_until(st, g, outside > hubs ? outside - hubs : 0);
 }
 
 bool sp_group_stage_prepare(struct sp_group_stage *st, uint32_t contents)
@@ -266,9 +279,8 @@ bool sp_group_stage_prepare(struct sp_group_stage *st, uint32_t contents)
     struct sp_group *g = st->unready;
     if (!g || st->err)
         return false;
-    uint32_t outside = g->large->unindexed.count;
-    index_until(st, g, outside > contents ? outside - contents : 0);
-    if (!is_unready(g->large))
+    sp_hubs_index_some(st, g, contents);
+    if (!sp_hubs_are_many(g->large))
         st->unready = NULL;
     return st->unready && !st->err;
 }

@@ -214,8 +214,15 @@ void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
 bool sp_hub_probe(struct sp_group_stage *st, struct sp_hub *h, struct sp_touches *ret_touches);
 /* Puts the hub into the index and notes bonds to the hubs that it resembles. */
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h);
-/* The same for all hubs that are not there; then settles the index. */
+/* The same for all hubs that are not there; then settles the index. If these are too many for one
+ * step, it is done before the group is checked, later. */
 void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g);
+/* The same in any case. */
+void sp_hubs_index_now(struct sp_group_stage *st, struct sp_group *g);
+/* The same for at most so many. */
+void sp_hubs_index_some(struct sp_group_stage *st, struct sp_group *g, uint32_t hubs);
+/* Whether too many for one step are not in the index. */
+bool sp_hubs_are_many(const struct sp_large *l);
 /* Releases the borrowed signatures and frees the hubs that are gone. */
 void sp_hubs_release(struct sp_group *g);
 /* NULL: none. */
@@ -238,10 +245,16 @@ void sp_bonds_doubt(struct sp_hub *h);
 /* Whether one hub is known to be similar to all others, so that they are connected. */
 bool sp_bonds_one_covers_all(const struct sp_large *l);
 /* Lets the index move its rows, and probes the hubs that relied on them again. Not while pieces
- * wait to leave: then it is done when they do. */
+ * wait to leave, nor if these are too many rows for one step: then it is done before they leave. */
 void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g);
 /* The same in any case. */
 void sp_bonds_settle_now(struct sp_group_stage *st, struct sp_group *g);
+/* The same for at most so many rows. */
+void sp_bonds_settle_some(struct sp_group_stage *st, struct sp_group *g, uint32_t rows);
+/* At least so many rows would be moved or probed. */
+uint32_t sp_bonds_owed(const struct sp_large *l);
+/* The number of rows that a step moves or probes. */
+uint32_t sp_bonds_at_once(const struct sp_group_stage *st);
 /* Takes the hub out of its star, and puts it into the index again. */
 void sp_bonds_replace(struct sp_group_stage *st, struct sp_hub *h);
 void sp_bonds_doubt_one(struct sp_hub *h);
@@ -256,7 +269,7 @@ void sp_bonds_doubt_all(struct sp_group *g);
 /* If the group is no longer connected, its pieces become new groups; the largest one stays. But if
  * these have more than `most` members, only the piece of the page that has changed (or NULL)
  * leaves, if it has not. Returns the number of members that must leave later; then the doubts
- * stay. */
+ * stay. Returns 0 as well if a page has changed, and the index must be settled later. */
 uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed,
                         uint32_t most);
 /* Whether the member and all redirects that end at it are few enough to leave in one step. */

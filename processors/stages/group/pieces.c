@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
+#include "group/debt.h"
 #include "group/search.h"
 
 enum { AT_ONCE = 64 };
@@ -205,8 +207,13 @@ static uint32_t part(struct sp_searches *s, uint32_t count, const struct sp_id *
         pieces[leaving++] = pieces[i];
     }
     qsort(pieces, leaving, sizeof *pieces, by_size);
+    uint32_t last = leaving;
+    if (most < UINT32_MAX)
+        last = sp_min_u32(leaving, sp_bonds_at_once(s->st) + first_stays);
     for (uint32_t i = 0; i < leaving; i++) {
-        if (i > 0 || !first_stays)
+        if (i >= last)
+            later += pieces[i].list.count;
+        else if (i > 0 || !first_stays)
             sp_large_part(s->st, s->g, pieces[i].list.members, pieces[i].list.count);
         sp_free(pieces[i].list.members);
     }
@@ -259,8 +266,12 @@ uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const str
     sp_bonds_settle_now(st, g); /* until then, nothing can be trusted */
     if (l->doubts.count && is_whole(st, l))
         sp_bonds_trust(g);
-    if (l->doubts.count)
+    if (l->doubts.count && changed)
         sp_hubs_index(st, g);
+    else if (l->doubts.count)
+        sp_hubs_index_now(st, g);
+    if (changed && sp_debt_is_apart(g))
+        return 0;
     sp_bonds_settle_now(st, g);
     if (st->err)
         return 0;

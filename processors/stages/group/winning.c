@@ -178,7 +178,7 @@ static bool gather(struct sp_large *l, struct sp_hub *h)
     struct sp_touches touches;
     struct sp_group_stage *st = l->stage;
     l->near.count = 0;
-    sp_hubs_index(st, h->group);
+    sp_hubs_index_now(st, h->group);
     sp_stars_stats(l->stars, &before);
     bool found = sp_hub_probe(st, h, &touches);
     sp_stars_stats(l->stars, &after);

@@ -255,6 +255,7 @@ static void prepares(struct world *w)
         return;
     for (int page = 'B'; page <= 'K'; page++)
         crawl(w, (char)page, 5 * (uint32_t)(page - 'B'));
+    w->options.settle_at_once = READY;
     restart(w);
     crawl(w, 'L', 0); /* so that the group is read */
     CU_ASSERT_EQUAL(stats_of(w).hub_probes, 0);
@@ -277,6 +278,37 @@ static void prepares(struct world *w)
 TEST(contents_are_put_into_the_index_of_a_large_group_a_few_at_a_time)
 {
     tell(prepares);
+}
+
+/* The same; the pages that follow pay for the index. */
+static void leaves_before_the_index_is_made(struct world *w)
+{
+    if (!defers(w))
+        return;
+    for (int page = 'B'; page <= 'K'; page++)
+        crawl(w, (char)page, 5 * (uint32_t)(page - 'B'));
+    w->options.settle_at_once = 2;
+    restart(w);
+    w->busy = true;
+    crawl(w, 'K', 5000);
+    CU_ASSERT_FALSE(together(w, "JK"));
+    crawl(w, 'F', 20); /* unchanged */
+    crawl(w, 'C', 6000);
+    CU_ASSERT_FALSE(together(w, "BC"));
+    CU_ASSERT_EQUAL(stats_of(w).hub_probes, 0);
+    CU_ASSERT_TRUE(sp_group_stage_owes(w->stage));
+    for (int fetch = 0; fetch < 12; fetch++)
+        crawl(w, 'Y', 7000);
+    CU_ASSERT(stats_of(w).hub_probes >= 8);
+    CU_ASSERT_FALSE(sp_group_stage_owes(w->stage));
+    CU_ASSERT(together(w, "BDEFGHIJ"));
+    w->busy = false;
+    drain(w);
+}
+
+TEST(a_page_leaves_a_large_group_before_its_index_is_made)
+{
+    tell(leaves_before_the_index_is_made);
 }
 
 /* ---- damage */
