@@ -236,7 +236,7 @@ static void ask(struct sp_group_stage *st, struct sp_large *l, uint32_t hubs)
 
 uint32_t sp_bonds_at_once(const struct sp_group_stage *st)
 {
-    enum { AT_ONCE = 1 << 14 };
+    enum { AT_ONCE = 1 << 10 };
     return st->options.settle_at_once ? st->options.settle_at_once : AT_ONCE;
 }
 

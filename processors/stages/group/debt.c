@@ -165,7 +165,7 @@ static bool owes_many(const struct sp_group_stage *st, const struct sp_large *l)
 /* The group is checked later. */
 static void settle_some(struct sp_group_stage *st, struct sp_group *g, uint32_t units)
 {
-    enum { EACH = 64, MOST = 2048 };
+    enum { EACH = 16, MOST = 256 };
     uint32_t rows = units < MOST / EACH ? EACH * units : MOST;
     if (sp_hubs_are_many(g->large))
         sp_hubs_index_some(st, g, rows);

@@ -7,7 +7,7 @@
 #include "group/debt.h"
 #include "group/search.h"
 
-enum { AT_ONCE = 64 };
+enum { AT_ONCE = 64, PIECES = 4 };
 
 struct piece {
     struct sp_member_list list; /* filled if it leaves */
@@ -209,7 +209,7 @@ static uint32_t part(struct sp_searches *s, uint32_t count, const struct sp_id *
     qsort(pieces, leaving, sizeof *pieces, by_size);
     uint32_t last = leaving;
     if (most < UINT32_MAX)
-        last = sp_min_u32(leaving, sp_bonds_at_once(s->st) + first_stays);
+        last = sp_min_u32(leaving, PIECES * sp_bonds_at_once(s->st) + first_stays);
     for (uint32_t i = 0; i < leaving; i++) {
         if (i >= last)
             later += pieces[i].list.count;

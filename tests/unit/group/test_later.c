@@ -250,12 +250,12 @@ TEST(a_group_in_pieces_is_split_before_it_moves_into_another)
 /* Ten pages of one group, of different texts. */
 static void prepares(struct world *w)
 {
-    enum { EACH = 3, READY = 2 };
+    enum { EACH = 3, READY = 4 };
     if (!defers(w))
         return;
     for (int page = 'B'; page <= 'K'; page++)
         crawl(w, (char)page, 5 * (uint32_t)(page - 'B'));
-    w->options.settle_at_once = READY;
+    w->options.settle_at_once = 1;
     restart(w);
     crawl(w, 'L', 0); /* so that the group is read */
     CU_ASSERT_EQUAL(stats_of(w).hub_probes, 0);
@@ -265,9 +265,9 @@ static void prepares(struct world *w)
         CU_ASSERT_EQUAL(stats_of(w).hub_probes, indexed);
     }
     CU_ASSERT_FALSE(sp_group_stage_prepare(w->stage, EACH));
-    CU_ASSERT_EQUAL(stats_of(w).hub_probes, 9);
+    CU_ASSERT_EQUAL(stats_of(w).hub_probes, 6);
     CU_ASSERT_FALSE(sp_group_stage_prepare(w->stage, EACH));
-    CU_ASSERT_EQUAL(stats_of(w).hub_probes, 9);
+    CU_ASSERT_EQUAL(stats_of(w).hub_probes, 6);
     CU_ASSERT_EQUAL(w->events, events);
     crawl(w, 'K', 5000);
     CU_ASSERT_FALSE(together(w, "JK"));
@@ -287,7 +287,7 @@ static void leaves_before_the_index_is_made(struct world *w)
         return;
     for (int page = 'B'; page <= 'K'; page++)
         crawl(w, (char)page, 5 * (uint32_t)(page - 'B'));
-    w->options.settle_at_once = 2;
+    w->options.settle_at_once = 1;
     restart(w);
     w->busy = true;
     crawl(w, 'K', 5000);
