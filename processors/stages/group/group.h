@@ -70,9 +70,8 @@ struct sp_group_stage_options {
                               * most. Tests set it */
     uint32_t split_at_once;  /* a change in a large group moves at most so many members of pieces;
                               * 0: 64 */
-    uint32_t settle_at_once; /* a step moves at most so many rows of the index of a large group,
-                              * puts in four times as many, and lets as many pieces leave as that;
-                              * 0: 1,024 */
+    uint32_t settle_at_once; /* a step puts in or moves at most so many rows of the index of a large
+                              * group, and lets at most four times as many pieces leave; 0: 1,024 */
     bool only_rounds; /* a step in a large group tells only pages that changed, as if it were at its
                        * limit */
     size_t message_bytes; /* approximate size of a message with members; 0:

@@ -212,10 +212,7 @@ static void make_index(struct sp_large *l)
 
 bool sp_hubs_are_many(const struct sp_large *l)
 {
-    enum {
-        TIMES = 4
-    }; /* putting a row in costs less than moving one of a star without its pivot */
-    return l->unindexed.count > TIMES * sp_bonds_at_once(l->stage);
+    return l->unindexed.count > sp_bonds_at_once(l->stage);
 }
 
 static void wait_for_index(struct sp_large *l, struct sp_hub *h)
