@@ -9,8 +9,6 @@
  *
  * If many hubs are not in the index at all, a page with a text leaves alone. Tier 2 reports what
  * its new text resembles, so it returns if that is in its group. */
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "group/large.h"
 
@@ -117,13 +115,14 @@ static void look_around(struct around *a, struct sp_hub *h)
         a->found.hubs[i]->label = 0;
 }
 
-static void part(struct around *a, struct sp_member_list *leaving)
+/* Appends the members of what was found, unless they are too many. */
+static void collect(struct around *a, struct sp_member_list *list)
 {
-    if (leaving->count < a->g->count) {
-        qsort(leaving->members, leaving->count, sizeof *leaving->members, sp_member_by_page);
-        sp_large_part(a->st, a->g, leaving->members, leaving->count);
+    for (uint32_t i = 0; goes_on(a) && i < a->found.count; i++) {
+        struct sp_shelf_place place = {0, 0};
+        for (struct sp_member *m; (m = sp_hub_next(a->found.hubs[i], &place));)
+            sp_large_behind(a->g, m, list);
     }
-    sp_free(leaving->members);
 }
 
 void sp_large_part_around(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
@@ -134,19 +133,13 @@ void sp_large_part_around(struct sp_group_stage *st, struct sp_group *g, struct 
     sp_hubs_index(st, g);
     if (st->err || !end)
         return;
-    bool alone = !end->hub || sp_hubs_are_many(g->large);
-    if (!alone)
+    bool many = sp_hubs_are_many(g->large);
+    if (end->hub && !many) {
         look_around(&a, end->hub);
-    else if (end == m || !end->hub)
-        a.members = sp_large_size_behind(end);
-    if (alone && a.members && goes_on(&a))
+        collect(&a, &leaving);
+    } else if ((end == m || !end->hub) && sp_large_leaves_at_once(st, end)) {
         sp_large_behind(g, end, &leaving);
-    for (uint32_t i = 0; goes_on(&a) && i < a.found.count; i++) {
-        struct sp_shelf_place place = {0, 0};
-        for (struct sp_member *x; (x = sp_hub_next(a.found.hubs[i], &place));)
-            sp_large_behind(g, x, &leaving);
     }
-    if (leaving.count)
-        part(&a, &leaving);
+    sp_large_part_list(st, g, &leaving);
     sp_free(a.found.hubs);
 }

@@ -205,9 +205,9 @@ static void follow(struct sp_group_stage *st, struct sp_large *l, const struct s
 
 void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g)
 {
-    uint32_t owed = sp_bonds_owed(g->large);
     if (sp_debt_is_apart(g))
         return;
+    uint32_t owed = sp_bonds_owed(g->large);
     if (owed > sp_bonds_at_once(st) && sp_group_checks_departures(st))
         sp_debt_settle_later(st, g, owed);
     else

@@ -19,7 +19,7 @@
  * The index of the group may have too much to do for one step: it lacks many contents, or a star of
  * many members has lost its pivot. Then a debt of as many members begins, although nobody knows
  * whether anything has to leave. When it is paid, each unit does a part of that work, and then the
- * group is checked. Of many pieces, as many leave in one step as such work may have rows.
+ * group is checked. Of many pieces, only some leave in one step.
  *
  * Stored as 'T' birth founder -> where the round is, and what is still to be paid for a split.
  * Private to group. */

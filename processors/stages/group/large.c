@@ -295,6 +295,16 @@ void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
         sp_group_leave(st, g, leaving, count);
 }
 
+void sp_large_part_list(struct sp_group_stage *st, struct sp_group *g,
+                        struct sp_member_list *leaving)
+{
+    if (leaving->count && leaving->count < g->count) {
+        qsort(leaving->members, leaving->count, sizeof *leaving->members, sp_member_by_page);
+        sp_large_part(st, g, leaving->members, leaving->count);
+    }
+    sp_free(leaving->members);
+}
+
 void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     struct sp_member_list leaving = {0};
@@ -303,7 +313,5 @@ void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
     sp_large_behind(g, m, &leaving);
     unhang(g, m);
     m->asks = true;
-    qsort(leaving.members, leaving.count, sizeof *leaving.members, sp_member_by_page);
-    sp_large_part(st, g, leaving.members, leaving.count);
-    sp_free(leaving.members);
+    sp_large_part_list(st, g, &leaving);
 }

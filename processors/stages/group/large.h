@@ -170,6 +170,9 @@ void sp_large_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank ran
 /* These members leave and form a group; they must be whole pieces. */
 void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
                    uint32_t count);
+/* The same for members in any order, unless there are no others. Frees the list. */
+void sp_large_part_list(struct sp_group_stage *st, struct sp_group *g,
+                        struct sp_member_list *leaving);
 /* The member leaves with all redirects that end at it, unless there are no other members. */
 void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 /* Appends m and all redirects that lead to it to the list. */

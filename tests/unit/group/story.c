@@ -206,6 +206,12 @@ void crawl(struct world *w, char page, uint32_t from)
     fetch(w, page, SP_PAGE_CONTENT, from, 0);
 }
 
+void crawl_each(struct world *w, char first, char last, uint32_t from, uint32_t step)
+{
+    for (char page = first; page <= last; page++, from += step)
+        crawl(w, page, from);
+}
+
 void crawl_wordless(struct world *w, char page)
 {
     fetch(w, page, SP_PAGE_CONTENT, NO_WORDS, 0);
@@ -276,4 +282,10 @@ void tell_in(enum sp_mode mode, double recheck_share, void (*story)(struct world
 void tell(void (*story)(struct world *w))
 {
     tell_in(SP_MODE_EXACT, 0, story);
+}
+
+void tell_in_both_modes(void (*story)(struct world *w))
+{
+    tell(story);
+    tell_in(SP_MODE_FAST, 0, story);
 }

@@ -50,6 +50,9 @@ void replace_row(struct world *w, struct sp_view key, struct sp_view value);
 void restart(struct world *w);
 /* Fetches the page and handles all messages. `from`: the first shingle of the text. */
 void crawl(struct world *w, char page, uint32_t from);
+/* Fetches the pages from `first` to `last`; each text begins `step` shingles after the one before.
+ */
+void crawl_each(struct world *w, char first, char last, uint32_t from, uint32_t step);
 /* The text has no words, so the page is similar to no other, not even to one with the same text. */
 void crawl_wordless(struct world *w, char page);
 /* Adds `favour` to the popularity of the letter. */
@@ -68,5 +71,7 @@ struct sp_group_stage_stats stats_of(const struct world *w);
  * content. */
 void tell_in(enum sp_mode mode, double recheck_share, void (*story)(struct world *w));
 void tell(void (*story)(struct world *w));
+/* In mode exact, and in mode fast without rechecks. */
+void tell_in_both_modes(void (*story)(struct world *w));
 
 #endif

@@ -15,8 +15,7 @@ static void new_winner(struct world *w)
     restart(w);
     if (!defers(w))
         return;
-    for (int page = 'B'; page <= 'K'; page++)
-        crawl(w, (char)page, (uint32_t)(page - 'A'));
+    crawl_each(w, 'B', 'K', 1, 1);
     CU_ASSERT_TRUE(is(w, 'K', SP_STATUS_LOSER, 'B'));
     crawl(w, 'Y', 5000);
     w->busy = true;
@@ -48,8 +47,7 @@ static void respelled_winner(struct world *w)
 {
     w->options.only_rounds = true;
     restart(w);
-    for (int page = 'B'; page <= 'K'; page++)
-        crawl(w, (char)page, (uint32_t)(page - 'A'));
+    crawl_each(w, 'B', 'K', 1, 1);
     w->busy = true;
     crawl(w, 'A', 0);
     crawl(w, 'A', 0); /* begins the round */
@@ -81,8 +79,7 @@ static void pays_after_restarts(struct world *w)
     restart(w);
     if (!defers(w))
         return;
-    for (int page = 'B'; page <= 'K'; page++)
-        crawl(w, (char)page, (uint32_t)(page - 'A'));
+    crawl_each(w, 'B', 'K', 1, 1);
     crawl(w, 'Y', 5000);
     w->busy = true;
     crawl(w, 'A', 0);
@@ -112,10 +109,8 @@ static void lose_the_bridge(struct world *w)
 {
     w->options.split_at_once = 1;
     restart(w);
-    for (int page = 'B'; page <= 'E'; page++)
-        crawl(w, (char)page, (uint32_t)(page - 'B'));
-    for (int page = 'F'; page <= 'I'; page++)
-        crawl(w, (char)page, 20 + (uint32_t)(page - 'F'));
+    crawl_each(w, 'B', 'E', 0, 1);
+    crawl_each(w, 'F', 'I', 20, 1);
     crawl(w, 'J', 10);
     CU_ASSERT(together(w, "BCDEFGHIJ"));
     w->busy = true;
@@ -145,15 +140,13 @@ static void splits_when_paid(struct world *w)
 
 TEST(large_pieces_leave_when_as_many_pages_have_paid_as_members_move)
 {
-    tell(splits_when_paid);
-    tell_in(SP_MODE_FAST, 0, splits_when_paid);
+    tell_in_both_modes(splits_when_paid);
 }
 
 /* B to E and J as above; then K to P come apart from F to I as well, when S leaves. */
 static void comes_apart_further(struct world *w)
 {
-    for (int page = 'K'; page <= 'P'; page++)
-        crawl(w, (char)page, 40 + (uint32_t)(page - 'K'));
+    crawl_each(w, 'K', 'P', 40, 1);
     crawl(w, 'S', 31); /* resembles F to I and K to P */
     lose_the_bridge(w);
     if (!defers(w))
@@ -175,8 +168,7 @@ static void comes_apart_further(struct world *w)
 
 TEST(pieces_that_came_apart_after_others_are_paid_for_as_well)
 {
-    tell(comes_apart_further);
-    tell_in(SP_MODE_FAST, 0, comes_apart_further);
+    tell_in_both_modes(comes_apart_further);
 }
 
 static void splits_when_idle(struct world *w)
@@ -190,8 +182,7 @@ static void splits_when_idle(struct world *w)
 
 TEST(large_pieces_leave_when_there_is_nothing_else_to_do)
 {
-    tell(splits_when_idle);
-    tell_in(SP_MODE_FAST, 0, splits_when_idle);
+    tell_in_both_modes(splits_when_idle);
 }
 
 static void stays_whole(struct world *w)
@@ -216,18 +207,15 @@ static void stays_whole(struct world *w)
 
 TEST(pieces_that_are_connected_again_before_they_leave_stay)
 {
-    tell(stays_whole);
-    tell_in(SP_MODE_FAST, 0, stays_whole);
+    tell_in_both_modes(stays_whole);
 }
 
 /* K to T form a group of a higher level, into which the group in pieces dissolves when U joins
  * both. */
 static void dissolves(struct world *w)
 {
-    for (int page = 'K'; page <= 'T'; page++)
-        crawl(w, (char)page, 40 + (uint32_t)(page - 'K'));
-    for (int page = 'V'; page <= 'Z'; page++)
-        crawl(w, (char)page, 45 + (uint32_t)(page - 'V'));
+    crawl_each(w, 'K', 'T', 40, 1);
+    crawl_each(w, 'V', 'Z', 45, 1);
     crawl(w, 'A', 45);
     CU_ASSERT(together(w, "AKLMNOPQRSTVWXYZ"));
     lose_the_bridge(w);
@@ -241,22 +229,25 @@ static void dissolves(struct world *w)
 
 TEST(a_group_in_pieces_is_split_before_it_moves_into_another)
 {
-    tell(dissolves);
-    tell_in(SP_MODE_FAST, 0, dissolves);
+    tell_in_both_modes(dissolves);
 }
 
 /* ---- the index */
 
-/* Ten pages of one group, of different texts. */
+/* The index of a group of ten pages, of different texts, is still to be made. */
+static void lose_the_index(struct world *w)
+{
+    crawl_each(w, 'B', 'K', 0, 5);
+    w->options.settle_at_once = 1;
+    restart(w);
+}
+
 static void prepares(struct world *w)
 {
     enum { EACH = 3, READY = 1 };
     if (!defers(w))
         return;
-    for (int page = 'B'; page <= 'K'; page++)
-        crawl(w, (char)page, 5 * (uint32_t)(page - 'B'));
-    w->options.settle_at_once = 1;
-    restart(w);
+    lose_the_index(w);
     crawl(w, 'L', 0); /* so that the group is read */
     CU_ASSERT_EQUAL(stats_of(w).hub_probes, 0);
     uint32_t events = w->events;
@@ -285,10 +276,7 @@ static void leaves_before_the_index_is_made(struct world *w)
 {
     if (!defers(w))
         return;
-    for (int page = 'B'; page <= 'K'; page++)
-        crawl(w, (char)page, 5 * (uint32_t)(page - 'B'));
-    w->options.settle_at_once = 1;
-    restart(w);
+    lose_the_index(w);
     w->busy = true;
     crawl(w, 'K', 5000);
     CU_ASSERT_FALSE(together(w, "JK"));
