@@ -207,9 +207,8 @@ void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g)
 {
     if (sp_debt_is_apart(g))
         return;
-    uint32_t owed = sp_bonds_owed(g->large);
-    if (owed > sp_bonds_at_once(st) && sp_group_checks_departures(st))
-        sp_debt_settle_later(st, g, owed);
+    if (sp_bonds_owed(g->large) > sp_bonds_at_once(st))
+        sp_debt_check_later(st, g);
     else
         sp_bonds_settle_now(st, g);
 }

@@ -115,9 +115,11 @@ void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id c
         sp_large_part_around(st, g, changed);
 }
 
-void sp_debt_settle_later(struct sp_group_stage *st, struct sp_group *g, uint32_t rows)
+void sp_debt_check_later(struct sp_group_stage *st, struct sp_group *g)
 {
-    make(st, g)->unpaid = rows;
+    uint32_t contents = g->large->ranks.count;
+    if (!sp_debt_is_apart(g))
+        make(st, g)->unpaid = contents ? contents : 1;
     sp_bonds_doubt_all(g);
 }
 
@@ -132,7 +134,7 @@ void sp_debt_whole(struct sp_group_stage *st, struct sp_group *g)
 /* While members are moving to the group, edges are missing: it is checked when all have arrived. */
 static void split(struct sp_group_stage *st, struct sp_group *g, uint32_t most)
 {
-    enum { BETWEEN = 1024 };
+    enum { PIECES_PER_UNIT = 4 };
     uint32_t later = 0, paid = g->debt->paid, before = g->count;
     if (g->open_count)
         g->unsure = true;
@@ -141,19 +143,9 @@ static void split(struct sp_group_stage *st, struct sp_group *g, uint32_t most)
     if (!later)
         sp_debt_whole(st, g);
     else if (g->count < before)
-        g->debt->unpaid = BETWEEN;
+        g->debt->unpaid = sp_large_pieces_at_once(st, g->large) / PIECES_PER_UNIT;
     else
         g->debt->unpaid = later - paid > paid ? later - paid : paid;
-    if (!st->err)
-        sp_group_cover_publish(st, g);
-}
-
-bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g)
-{
-    if (!sp_debt_is_apart(g))
-        return false;
-    split(st, g, UINT32_MAX);
-    return true;
 }
 
 /* Whether its index has too much to do for one step. */
@@ -162,16 +154,35 @@ static bool owes_many(const struct sp_group_stage *st, const struct sp_large *l)
     return sp_hubs_are_many(l) || sp_bonds_owed(l) > sp_bonds_at_once(st);
 }
 
-/* The group is checked later. */
 static void settle_some(struct sp_group_stage *st, struct sp_group *g, uint32_t units)
 {
-    enum { EACH = 16, MOST = 256 };
-    uint32_t rows = units < MOST / EACH ? EACH * units : MOST;
+    enum { PER_UNIT = 16, PART = 4 };
+    uint32_t most = (sp_bonds_at_once(st) + PART - 1) / PART;
+    uint32_t rows = units < most / PER_UNIT ? PER_UNIT * units : most;
     if (sp_hubs_are_many(g->large))
         sp_hubs_index_some(st, g, rows);
     else
         sp_bonds_settle_some(st, g, rows);
-    g->debt->unpaid = 1;
+}
+
+bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (!sp_debt_is_apart(g))
+        return false;
+    if (g->large && owes_many(st, g->large))
+        settle_some(st, g, UINT32_MAX);
+    else
+        split(st, g, UINT32_MAX);
+    if (!st->err)
+        sp_group_cover_publish(st, g);
+    return true;
+}
+
+void sp_debt_check(struct sp_group_stage *st, struct sp_group *g)
+{
+    sp_debt_check_later(st, g);
+    if (g->large->ranks.count <= sp_bonds_at_once(st))
+        split(st, g, UINT32_MAX);
 }
 
 static void pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t units)
@@ -186,10 +197,14 @@ static void pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t uni
         return;
     }
     struct sp_group *g = sp_group_get(st, d->group);
-    if (g && g->large && owes_many(st, g->large))
+    if (g && g->large && owes_many(st, g->large)) {
         settle_some(st, g, units);
-    else if (g)
+        d->unpaid = 1;
+    } else if (g) {
         split(st, g, d->paid);
+        if (!st->err)
+            sp_group_cover_publish(st, g);
+    }
 }
 
 /* ---- paying */

@@ -17,9 +17,10 @@
  * for, all wait for that, and until twice as much is paid: so looking for them is paid for as well.
  *
  * The index of the group may have too much to do for one step: it lacks many contents, or a star of
- * many members has lost its pivot. Then a debt of as many members begins, although nobody knows
- * whether anything has to leave. When it is paid, each unit does a part of that work, and then the
- * group is checked. Of many pieces, only some leave in one step.
+ * many members has lost its pivot. Then a debt begins, although nobody knows whether anything has
+ * to leave: one unit for each content, as each is visited when the group is checked. When it is
+ * paid, each unit does a part of the work on the index, and then the group is checked. Of many
+ * pieces, only some leave in one step.
  *
  * Stored as 'T' birth founder -> where the round is, and what is still to be paid for a split.
  * Private to group. */
@@ -74,9 +75,13 @@ static inline bool sp_debt_is_apart(const struct sp_group *g)
 
 /* Checks a large group after a page has changed. Small pieces leave, large ones are put off. */
 void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
-/* So many rows of the index must move, too many for one step. Then the group is checked. */
-void sp_debt_settle_later(struct sp_group_stage *st, struct sp_group *g, uint32_t rows);
-/* Splits the group now, whatever was paid, if it may be in pieces; false if it was not. */
+/* A large group may be in pieces, and to find out is too much for one step: it is checked when as
+ * many crawled pages have paid as it has contents. */
+void sp_debt_check_later(struct sp_group_stage *st, struct sp_group *g);
+/* Checks a large group of which nothing is known, at once if it has few contents. */
+void sp_debt_check(struct sp_group_stage *st, struct sp_group *g);
+/* Splits the group, whatever was paid, if it may be in pieces, or does a part of the work. False if
+ * it is in one piece; otherwise call it again in another step. */
 bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g);
 /* The group is in one piece, or will be. */
 void sp_debt_whole(struct sp_group_stage *st, struct sp_group *g);

@@ -25,16 +25,17 @@ static void enter_larges(struct sp_group_stage *st, struct sp_group *g)
     sp_ages_enter(&st->large_ages, &g->age);
     st->large_count++;
     sp_lru_init(&g->large->used);
+    sp_lru_init(&g->large->unready);
     sp_large_use(st, g);
 }
 
 static void leave_larges(struct sp_group_stage *st, struct sp_group *g)
 {
     st->grown = st->grown == g ? NULL : st->grown;
-    st->unready = st->unready == g ? NULL : st->unready;
     st->large_count--;
     st->large_bytes -= g->large->bytes;
     sp_lru_remove(&g->large->used);
+    sp_lru_remove(&g->large->unready);
     sp_ages_leave(&g->age);
     sp_ages_enter(&st->group_ages, &g->age);
 }
@@ -165,7 +166,7 @@ static void keep_winner(struct sp_member *m)
 static void make_small(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t count;
-    bool round = sp_round_runs(g);
+    bool round = sp_round_runs(g), apart = sp_debt_is_apart(g);
     sp_round_end(st, g);
     sp_debt_whole(st, g);
     struct sp_shelf_place place = sp_shelf_first(&g->large->members);
@@ -185,7 +186,7 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
             sp_group_cover_restore_winner(st, g, m);
     }
     sp_free(all);
-    if (!sp_group_checks_departures(st))
+    if (!sp_group_checks_departures(st) && !apart)
         return;
     uint32_t pieces = sp_group_forest_rebuild(st, g);
     if (pieces > 1)

@@ -170,9 +170,8 @@ bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units);
 bool sp_group_stage_owes(const struct sp_group_stage *st);
 
 /* Puts up to `contents` contents of a large group into its index, if many are not there. Until they
- * are, a page that changes leaves the group alone, and in mode `fast` it waits for all of them: 30
- * s for a million. Publishes nothing. Returns whether there are more. Call it where a step must not
- * take so long. */
+ * are, a page that changes leaves the group alone, even if its new text resembles it. Publishes
+ * nothing. Returns whether there are more, in this or another group. */
 bool sp_group_stage_prepare(struct sp_group_stage *st, uint32_t contents);
 
 /* Sets the budget of the caches, which the options set first. For a stage whose signatures are in

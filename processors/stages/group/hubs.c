@@ -219,8 +219,8 @@ static void wait_for_index(struct sp_large *l, struct sp_hub *h)
 {
     h->place_in = l->unindexed.count;
     sp_hub_list_add(&l->unindexed, h);
-    if (!l->stage->unready && sp_hubs_are_many(l))
-        l->stage->unready = h->group;
+    if (l->unready.next == &l->unready && sp_hubs_are_many(l))
+        sp_lru_push(&l->stage->unready, &l->unready);
 }
 
 static void wait_no_longer(struct sp_large *l, struct sp_hub *h)
@@ -262,10 +262,10 @@ void sp_hubs_index_now(struct sp_group_stage *st, struct sp_group *g)
 
 void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
 {
-    if (!sp_hubs_are_many(g->large) || !sp_group_checks_departures(st))
+    if (!sp_hubs_are_many(g->large))
         sp_hubs_index_now(st, g);
     else if (!sp_debt_is_apart(g))
-        sp_debt_settle_later(st, g, g->large->unindexed.count);
+        sp_debt_check_later(st, g);
 }
 
 void sp_hubs_index_some(struct sp_group_stage *st, struct sp_group *g, uint32_t hubs)
@@ -276,13 +276,16 @@ void sp_hubs_index_some(struct sp_group_stage *st, struct sp_group *g, uint32_t 
 
 bool sp_group_stage_prepare(struct sp_group_stage *st, uint32_t contents)
 {
-    struct sp_group *g = st->unready;
-    if (!g || st->err)
+    struct sp_lru *oldest = st->unready.prev;
+    if (oldest == &st->unready || st->err)
         return false;
-    sp_hubs_index_some(st, g, contents);
-    if (!sp_hubs_are_many(g->large))
-        st->unready = NULL;
-    return st->unready && !st->err;
+    struct sp_large *l = SP_LRU_OBJECT(oldest, struct sp_large, unready);
+    sp_hubs_index_some(st, l->group, contents);
+    if (!sp_hubs_are_many(l)) {
+        sp_lru_remove(oldest);
+        sp_lru_init(oldest);
+    }
+    return st->unready.prev != &st->unready && !st->err;
 }
 
 bool sp_hub_probe(struct sp_group_stage *st, struct sp_hub *h, struct sp_touches *ret_touches)

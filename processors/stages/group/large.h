@@ -152,10 +152,11 @@ struct sp_large {
     struct sp_rank_place changed; /* the first place after which winners have changed in this
                                    * step */
     struct sp_group *group;
-    struct sp_lru used;  /* in st->large_used, or alone */
-    size_t bytes;        /* in st->large_bytes */
-    uint32_t used_round; /* of st->large_ages */
-    uint64_t used_step;  /* of st->steps */
+    struct sp_lru unready; /* in st->unready, or alone */
+    struct sp_lru used;    /* in st->large_used, or alone */
+    size_t bytes;          /* in st->large_bytes */
+    uint32_t used_round;   /* of st->large_ages */
+    uint64_t used_step;    /* of st->steps */
 };
 
 /* ---- large.c */
@@ -279,6 +280,9 @@ uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const str
 bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *m);
 /* The number of members that leave in one step, even if larger pieces wait. */
 uint32_t sp_large_at_once(const struct sp_group_stage *st);
+/* The number of pieces that leave in one step, at least one for each 64 contents that the search
+ * for them visits. */
+uint32_t sp_large_pieces_at_once(const struct sp_group_stage *st, const struct sp_large *l);
 
 /* ---- around.c */
 /* The piece of this page leaves if it is a small one. Looks at a bounded number of rows. */

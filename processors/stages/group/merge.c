@@ -187,9 +187,7 @@ static void settle(struct sp_group_stage *st, struct sp_group *g)
         return;
     g->unsure = false;
     if (g->large) {
-        sp_bonds_doubt_all(g);
-        sp_bonds_split(st, g, NULL, UINT32_MAX);
-        sp_debt_whole(st, g);
+        sp_debt_check(st, g);
         return;
     }
     /* Unchecked departures leave tree edges that no longer hold. */

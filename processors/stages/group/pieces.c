@@ -7,7 +7,7 @@
 #include "group/debt.h"
 #include "group/search.h"
 
-enum { AT_ONCE = 64, PIECES = 4 };
+enum { AT_ONCE = 64 };
 
 struct piece {
     struct sp_member_list list; /* filled if it leaves */
@@ -162,6 +162,13 @@ uint32_t sp_large_at_once(const struct sp_group_stage *st)
     return st->options.split_at_once ? st->options.split_at_once : AT_ONCE;
 }
 
+uint32_t sp_large_pieces_at_once(const struct sp_group_stage *st, const struct sp_large *l)
+{
+    enum { MORE = 4, PART = 64 };
+    uint32_t least = MORE * sp_bonds_at_once(st), part = l->ranks.count / PART;
+    return least > part ? least : part;
+}
+
 bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *m)
 {
     return sp_large_size_behind(m) <= sp_large_at_once(st);
@@ -207,9 +214,7 @@ static uint32_t part(struct sp_searches *s, uint32_t count, const struct sp_id *
         pieces[leaving++] = pieces[i];
     }
     qsort(pieces, leaving, sizeof *pieces, by_size);
-    uint32_t last = leaving;
-    if (most < UINT32_MAX)
-        last = sp_min_u32(leaving, PIECES * sp_bonds_at_once(s->st) + first_stays);
+    uint32_t last = sp_min_u32(leaving, sp_large_pieces_at_once(s->st, s->g->large) + first_stays);
     for (uint32_t i = 0; i < leaving; i++) {
         if (i >= last)
             later += pieces[i].list.count;

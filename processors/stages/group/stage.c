@@ -16,6 +16,7 @@ struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *o
     sp_ages_init(&st->group_ages);
     sp_ages_init(&st->large_ages);
     sp_lru_init(&st->large_used);
+    sp_lru_init(&st->unready);
     st->contents = options->contents;
     st->cache_bytes = options->cache_bytes;
     if (!st->contents) {

@@ -64,7 +64,7 @@ struct sp_group_stage {
     uint32_t large_count;      /* in memory */
     uint64_t steps;            /* messages handled since the start */
     struct sp_group *grown;    /* the large group that a member joined last, or NULL */
-    struct sp_group *unready;  /* a large group with many hubs that are not in its index, or NULL */
+    struct sp_lru unready;     /* large groups with many hubs that are not in their index */
     struct sp_group **holders; /* groups whose members borrowed signatures since the last flush */
     uint32_t holder_count;
     uint32_t holder_cap;

@@ -171,6 +171,17 @@ static void note_winner(void *arg, uint32_t row)
         sp_hub_list_add(&l->near, w);
 }
 
+/* Whether all hubs are in the index. If many are not, each call puts in some. */
+static bool is_indexed(struct sp_large *l)
+{
+    enum { PART = 16 };
+    if (sp_hubs_are_many(l))
+        sp_hubs_index_some(l->stage, l->group, (sp_bonds_at_once(l->stage) + PART - 1) / PART);
+    else
+        sp_hubs_index_now(l->stage, l->group);
+    return !l->unindexed.count;
+}
+
 /* One row of each star is reported; winners may be among its other members. */
 static bool gather(struct sp_large *l, struct sp_hub *h)
 {
@@ -178,7 +189,6 @@ static bool gather(struct sp_large *l, struct sp_hub *h)
     struct sp_touches touches;
     struct sp_group_stage *st = l->stage;
     l->near.count = 0;
-    sp_hubs_index_now(st, h->group);
     sp_stars_stats(l->stars, &before);
     bool found = sp_hub_probe(st, h, &touches);
     sp_stars_stats(l->stars, &after);
@@ -212,8 +222,8 @@ static const struct sp_hub *end_of(const struct sp_large *l, const struct sp_hub
 static struct sp_winning_walk walk_of(struct sp_large *l, struct sp_hub *h,
                                       const struct sp_hub *end, uint32_t *tried)
 {
-    struct sp_winning_walk walk = {
-        .large = l, .hub = h, .tried = tried, .near = index_is_cheaper(l), .end = end_of(l, end)};
+    struct sp_winning_walk walk = {.large = l, .hub = h, .tried = tried, .end = end_of(l, end)};
+    walk.near = index_is_cheaper(l) && is_indexed(l);
     if (walk.near && !gather(l, h))
         l->near.count = 0;
     return walk;

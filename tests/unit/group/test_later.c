@@ -219,6 +219,8 @@ static void dissolves(struct world *w)
     crawl(w, 'A', 45);
     CU_ASSERT(together(w, "AKLMNOPQRSTVWXYZ"));
     lose_the_bridge(w);
+    if (w->options.settle_at_once)
+        restart(w);
     crawl(w, 'U', 31); /* resembles I and K */
     w->busy = false;
     drain(w);
@@ -227,9 +229,18 @@ static void dissolves(struct world *w)
     CU_ASSERT_FALSE(together(w, "BF"));
 }
 
+/* Its index is made in parts before. */
+static void dissolves_without_an_index(struct world *w)
+{
+    w->options.settle_at_once = 1;
+    dissolves(w);
+}
+
 TEST(a_group_in_pieces_is_split_before_it_moves_into_another)
 {
     tell_in_both_modes(dissolves);
+    tell(dissolves_without_an_index);
+    tell_in(SP_MODE_FAST, 0, dissolves_without_an_index);
 }
 
 /* ---- the index */
@@ -285,7 +296,7 @@ static void leaves_before_the_index_is_made(struct world *w)
     CU_ASSERT_FALSE(together(w, "BC"));
     CU_ASSERT_EQUAL(stats_of(w).hub_probes, 0);
     CU_ASSERT_TRUE(sp_group_stage_owes(w->stage));
-    for (int fetch = 0; fetch < 12; fetch++)
+    for (int fetch = 0; fetch < 24; fetch++)
         crawl(w, 'Y', 7000);
     CU_ASSERT(stats_of(w).hub_probes >= 8);
     CU_ASSERT_FALSE(sp_group_stage_owes(w->stage));
@@ -297,6 +308,55 @@ static void leaves_before_the_index_is_made(struct world *w)
 TEST(a_page_leaves_a_large_group_before_its_index_is_made)
 {
     tell(leaves_before_the_index_is_made);
+    tell_in(SP_MODE_FAST, 0, leaves_before_the_index_is_made);
+}
+
+static void prepares_two(struct world *w)
+{
+    if (!defers(w))
+        return;
+    crawl_each(w, 'M', 'V', 300, 5);
+    lose_the_index(w);
+    crawl(w, 'L', 0); /* so that the groups are read */
+    crawl(w, 'W', 300);
+    while (sp_group_stage_prepare(w->stage, 3))
+        ;
+    CU_ASSERT_EQUAL(stats_of(w).hub_probes, 18);
+}
+
+TEST(the_indexes_of_several_large_groups_are_prepared)
+{
+    tell(prepares_two);
+}
+
+/* A has a star of two pages, and the others are a chain beside it. Then A leaves. */
+static void lose_the_pivot(struct world *w)
+{
+    enum { CONTENTS = 20 };
+    w->options.settle_at_once = 1;
+    restart(w);
+    crawl(w, 'A', 191);
+    crawl_each(w, 'Y', 'Z', 189, 1);
+    crawl_each(w, 'B', 'S', 199, 9);
+    w->busy = true;
+    if (!defers(w))
+        return;
+    crawl(w, 'A', 5000);
+    uint64_t searched = stats_of(w).searched;
+    for (int fetch = 0; fetch < CONTENTS; fetch++) {
+        CU_ASSERT_TRUE(sp_group_stage_owes(w->stage));
+        CU_ASSERT_EQUAL(stats_of(w).searched, searched);
+        crawl(w, 'X', 7000);
+    }
+    w->busy = false;
+    drain(w);
+    CU_ASSERT(stats_of(w).searched > searched);
+    CU_ASSERT(together(w, "BCDEFGHIJKLMNOPQRSYZ"));
+}
+
+TEST(a_search_for_pieces_is_paid_for_by_as_many_pages_as_the_group_has_contents)
+{
+    tell(lose_the_pivot);
 }
 
 /* ---- damage */
