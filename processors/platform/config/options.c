@@ -120,7 +120,7 @@ const struct sp_option sp_options[] = {
      "partitions of the group stage; `run` gains nothing from more than one"},
     {"threads", SP_OPTION_COUNT, FIELD(threads), false, "0", 0, 256, NULL,
      "threads that turn pages into signatures, in a run and in the signature stage. 1: one thread "
-     "does everything. 0: one thread per core"},
+     "does everything but the commits of a state. 0: one thread per core"},
     {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "2000", 1, 1e9, NULL,
      "records between two commits of state, input position and output length"},
     {"cache.bytes", SP_OPTION_BYTES, FIELD(cache_bytes), false, "0", KIB *KIB, 1024 * GIB, NULL,

@@ -14,10 +14,10 @@ static enum sp_err open_state(struct sp_job *j)
     const struct sp_run_options *o = j->options;
     struct sp_rocksdb_options store = o->store;
     enum sp_err err = SP_OK;
-    store.background = o->threads != 1 && !o->store.write_ahead_log;
+    store.background = !o->store.write_ahead_log;
     store.looks_for_room = true;
     store.gathers = store.alone = true;
-    j->reads_ahead = o->state && store.background;
+    j->reads_ahead = o->state && store.background && o->threads != 1;
     j->passing = !o->state;
     if (o->state)
         err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &j->db, j->fault);

@@ -32,7 +32,7 @@ struct sp_run_options {
     size_t forget_count;
     bool compact;      /* at the end all files of the state are rewritten */
     bool ends_process; /* after it; the memory of the stages is not freed */
-    uint32_t threads;  /* 1: everything in the calling thread; 0: one a core */
+    uint32_t threads;  /* 1: everything but commits in the calling thread; 0: one a core */
     uint64_t barrier_pages;
     uint64_t max_future_ms; /* of a fetch's time ahead of those read before it; 0: any */
     struct sp_text_options text;
