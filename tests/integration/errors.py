@@ -657,12 +657,27 @@ def a_page_without_content_is_a_dead_letter_that_names_the_field(work):
     check_in("--text-field html", dead[1]["detail"])
     check_in('samepage: 4 of 6 records could not be read\nsamepage:   2: the page has no "content"; it '
              'has "text"', done.err)
+    check_in("rename it, or give --text-field text; the first: like.jsonl, record 0 (from 0)", done.err)
     work.run("run", "-o", "named", "--dead-letter", "lacking", "--text-field", "html", "like.jsonl")
     lacking = work.json_lines("lacking")
     check_equal([d["record"] for d in lacking], [0, 2, 3, 5], "dead letters of --text-field")
     for d in lacking:
         check_in("--text-field", d["detail"])
         check("rename" not in d["detail"], "another field was named", d)
+
+
+def the_first_record_of_each_kind_that_cannot_be_read_is_named(work):
+    good = [json.dumps({"url": "https://a.example/%d" % i, "content": "x"}) for i in range(3)]
+    work.write("a.jsonl", good[0] + "\n")
+    work.write("b.jsonl", good[1] + "\nnonsense\n{}\nmore\n")
+    for arguments in (["pairs"], ["run", "-o", "out", "--state", "s"]):
+        said = work.run(*arguments, "a.jsonl", "b.jsonl").err
+        check_in("2: the line is not a JSON object; the first: b.jsonl, record 1 (from 0)", said)
+        check_in("; the first: b.jsonl, record 2 (from 0)", said)
+    with open(work.path("b.jsonl"), "a", encoding="utf-8") as file:
+        file.write(good[2] + "\nnonsense\n")
+    said = work.run("run", "-o", "out", "--state", "s", "a.jsonl", "b.jsonl").err
+    check_in("1: the line is not a JSON object; the first: b.jsonl, record 5 (from 0)", said)
 
 
 def what_a_name_would_do_to_a_terminal_is_not_in_messages(work):

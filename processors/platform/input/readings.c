@@ -5,13 +5,16 @@
 
 #include "base/mem.h"
 
+/* The last `records` records that were read are bad. */
 static void note(struct sp_readings *t, uint64_t records, const char *why)
 {
     t->bad += records;
     for (int i = 0; i < SP_READINGS_REASONS; i++) {
         struct sp_readings_reason *reason = &t->reasons[i];
-        if (!reason->why)
+        if (!reason->why) {
             reason->why = sp_strdup(why);
+            reason->first = t->records - records - t->from;
+        }
         if (strcmp(reason->why, why) == 0) {
             reason->count += records;
             return;
@@ -37,14 +40,33 @@ void sp_readings_spoil(struct sp_readings *t, const char *why)
 
 void sp_readings_pass(struct sp_readings *t, uint64_t records)
 {
-    if (t)
-        t->before += records;
+    if (!t)
+        return;
+    t->before += records;
+    t->from -= records;
 }
 
 void sp_readings_end_input(struct sp_readings *t, const char *name, uint64_t records)
 {
-    if (t && records == 0 && t->empty_inputs++ == 0)
+    if (!t)
+        return;
+    if (records == 0 && t->empty_inputs++ == 0)
         t->empty_input = name;
+    for (int i = 0; i < SP_READINGS_REASONS && t->reasons[i].why; i++)
+        if (!t->reasons[i].input)
+            t->reasons[i].input = name;
+    t->from = t->records;
+}
+
+void sp_readings_end_inputs(struct sp_readings *t, const char *const *names, size_t count,
+                            uint64_t records)
+{
+    if (count == 1)
+        sp_readings_end_input(t, names[0], records);
+    if (t && count > 1 && records == 0) {
+        t->empty_input = names[0];
+        t->empty_inputs += count;
+    }
 }
 
 void sp_readings_sort(struct sp_readings *t)

@@ -1,6 +1,7 @@
 /* Replaces folders among the inputs by the files in them, and reports records that could not be
  * read. */
 #include <fts.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -159,6 +160,20 @@ int sp_cli_outputs_beside(const char *state, const char *const *names, size_t co
     return code;
 }
 
+static void say_reason(struct sp_readings_reason *r)
+{
+    struct sp_fault first = {.text = ""};
+    sp_fault_tame(r->why);
+    if (r->input && strcmp(r->input, "-") != 0)
+        sp_fault_set(&first, SP_OK, "; the first: %s, record %" PRIu64 " (from 0)", r->input,
+                     r->first);
+    fprintf(stderr, "samepage:   %s: %s%s%s\n", sp_thousands(r->count).text, r->why,
+            strcmp(r->why, SP_URL_REFUSED) == 0
+                ? "; if it is an id, name its field: --id-field NAME"
+                : "",
+            first.text);
+}
+
 void sp_cli_reasons(struct sp_readings *readings, const char *advice)
 {
     enum { SHOWN = 3 };
@@ -167,14 +182,8 @@ void sp_cli_reasons(struct sp_readings *readings, const char *advice)
     fprintf(stderr, "samepage: %s of %s records could not be read%s\n",
             sp_thousands(readings->bad).text, sp_thousands(readings->records).text, advice);
     sp_readings_sort(readings);
-    for (int i = 0; i < SHOWN && readings->reasons[i].why; i++) {
-        sp_fault_tame(readings->reasons[i].why);
-        fprintf(stderr, "samepage:   %s: %s%s\n", sp_thousands(readings->reasons[i].count).text,
-                readings->reasons[i].why,
-                strcmp(readings->reasons[i].why, SP_URL_REFUSED) == 0
-                    ? "; if it is an id, name its field: --id-field NAME"
-                    : "");
-    }
+    for (int i = 0; i < SHOWN && readings->reasons[i].why; i++)
+        say_reason(&readings->reasons[i]);
 }
 
 int sp_cli_verdict(const struct sp_config *config, const struct sp_readings *readings)

@@ -129,8 +129,7 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
             break;
     sp_pipeline_stop(pipeline);
     sp_input_close(input);
-    for (size_t i = 0; i < o->input_count; i++) /* the inputs were read as one */
-        sp_readings_end_input(o->readings, o->inputs[i], c->result->records);
+    sp_readings_end_inputs(o->readings, o->inputs, o->input_count, c->result->records);
     if (c->documents.bad_weight && err == SP_END)
         return sp_fault_set(fault, SP_INVALID, "--weight: the weight of record %llu is not above 0",
                             (unsigned long long)c->documents.bad_weight - 1);

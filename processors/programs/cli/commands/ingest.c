@@ -168,8 +168,8 @@ static enum sp_err publish(struct ingest *in, const struct sp_input_options *opt
                          sp_input_total_bytes(input), 0);
     }
     sp_input_close(input);
-    for (size_t i = 0; err == SP_END && i < count; i++) /* the inputs were read as one */
-        sp_readings_end_input(&in->readings, files[i], in->readings.records);
+    if (err == SP_END)
+        sp_readings_end_inputs(&in->readings, files, count, in->readings.records);
     sp_parser_free(parser);
     return err == SP_END ? SP_OK : err;
 }
