@@ -30,6 +30,7 @@ static void set_content(struct sp_group_stage *st, struct sp_group *g, struct sp
     sp_member_set_kind(g, m, c->page_kind, c->target);
     m->content_version = c->content_version;
     m->content = (struct sp_id){0, 0};
+    m->words = false;
     sp_signature_unref(m->signature);
     m->signature = NULL;
     if (c->signature) {

@@ -188,10 +188,11 @@ static bool has_hub(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
 {
     if (m->kind != SP_PAGE_CONTENT)
         return false;
-    if (sp_map_get(&g->large->hubs, m->content))
-        return true;
-    const struct sp_signature *s = sp_member_signature(st, g, m);
-    return s && sp_similar(&st->options.similarity, s, s, NULL);
+    if (!m->words && !sp_map_get(&g->large->hubs, m->content)) {
+        const struct sp_signature *s = sp_member_signature(st, g, m);
+        return m->words = s && sp_similar(&st->options.similarity, s, s, NULL);
+    }
+    return m->words = true;
 }
 
 static void hold(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)

@@ -38,6 +38,8 @@ struct sp_member {
     /* in a large group */
     bool hangs; /* on its target */
     bool loose; /* on no hub, and on no target */
+    bool words; /* its content is known to have words. Stored, so that the signatures of a group
+                 * that is read again are left unread */
     uint32_t dirty_at;
     uint32_t touched_at;
     struct sp_hub *hub;

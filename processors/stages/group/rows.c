@@ -20,7 +20,7 @@ enum {
     CONTAINED = 64
 };
 enum { GROUP_PARTED = 128 }; /* beside the level */
-enum { MEMBER_PARENT = 1, MEMBER_WINNER = 2, MEMBER_TARGET = 4 };
+enum { MEMBER_PARENT = 1, MEMBER_WINNER = 2, MEMBER_TARGET = 4, MEMBER_WORDS = 8 };
 
 static void put_float(struct sp_buf *out, float x)
 {
@@ -180,7 +180,8 @@ void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
 {
     uint8_t bits = (uint8_t)((m->parent ? MEMBER_PARENT : 0) |
                              (!sp_id_is_zero(m->said_winner) ? MEMBER_WINNER : 0) |
-                             (m->kind == SP_PAGE_REDIRECT ? MEMBER_TARGET : 0));
+                             (m->kind == SP_PAGE_REDIRECT ? MEMBER_TARGET : 0) |
+                             (m->words ? MEMBER_WORDS : 0));
     sp_buf_put_u8(out, MEMBER_FORMAT);
     sp_buf_put_u8(out, bits);
     sp_buf_put_u8(out, (uint8_t)(m->kind | m->said_status << 4));
@@ -220,6 +221,7 @@ static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct 
     if (bits & MEMBER_TARGET)
         m->target = sp_read_id(r);
     *ret_parent = bits & MEMBER_PARENT ? sp_read_id(r) : (struct sp_id){0, 0};
+    m->words = bits & MEMBER_WORDS;
     if (bits & MEMBER_WINNER)
         m->said_winner = sp_read_id(r);
     if (r->failed || m->kind > SP_PAGE_DEAD || m->said_status > SP_STATUS_GONE ||

@@ -1,5 +1,6 @@
 /* Groups that grew or shrank across the limit in memory, written and read again. This happens all
  * the time in a crawl larger than the cache, and once at each restart. */
+#include "contents/contents.h"
 #include "group/members.h"
 #include "story.h"
 
@@ -51,6 +52,55 @@ TEST(a_large_group_is_read_after_a_member_has_left_that_others_named)
     tell(first_leaves);
     tell(second_leaves);
     tell(third_leaves);
+}
+
+/* Reads a large group of the pages from B to `last`, each of which has a content of its own.
+ * Returns how many signatures were read with it. */
+static uint64_t loads_with_group(struct world *w, char last)
+{
+    struct sp_contents_stats stats;
+    w->options.large_from = MOST_SMALL;
+    restart(w);
+    crawl_each(w, 'B', last, 0, 1);
+    restart(w);
+    crawl(w, 'B', 0); /* unchanged */
+    CU_ASSERT_PTR_NOT_NULL(sp_group_get(w->stage, group_of(w, 'B'))->large);
+    sp_contents_stats(w->stage->contents, &stats);
+    return stats.loads;
+}
+
+static void few(struct world *w)
+{
+    CU_ASSERT(loads_with_group(w, 'I') <= MOST_SMALL);
+}
+
+static void many(struct world *w)
+{
+    CU_ASSERT(loads_with_group(w, 'Z') <= MOST_SMALL);
+}
+
+/* Rows of earlier versions do not say that a content has words. */
+static void unmarked(struct world *w)
+{
+    enum { BITS = 1, WORDS = 8 };
+    struct sp_buf key = {0}, value = {0};
+    CU_ASSERT(loads_with_group(w, 'Z') <= MOST_SMALL);
+    first_row(w, 'M', &key, &value);
+    CU_ASSERT_FATAL(value.data[BITS] & WORDS);
+    value.data[BITS] &= ~WORDS;
+    replace_row(w, sp_buf_view(&key), sp_buf_view(&value));
+    restart(w);
+    crawl(w, 'C', 1);
+    CU_ASSERT(together(w, "BCDEFGHIJKLMNOPQRSTUVWXYZ"));
+    sp_buf_done(&key);
+    sp_buf_done(&value);
+}
+
+TEST(the_signatures_of_a_large_group_are_not_read_with_it)
+{
+    tell(few);
+    tell(many);
+    tell(unmarked);
 }
 
 /* A damaged group is reported on every read, and never half loaded. */
