@@ -77,7 +77,10 @@ static void find_holders(struct sp_group_stage *st, struct sp_hub *h, struct una
     struct sp_member *m;
     if (u->more && can_wait(h))
         return;
-    sp_cover_decide(st, h);
+    if (!sp_cover_decide(st, h)) {
+        u->more = true;
+        return;
+    }
     for (int i = 0; i < KINDS && !st->err && (m = next_untouched(h, &place, &seen)); i++) {
         if (sp_group_is_told(st, h->group, m))
             continue;

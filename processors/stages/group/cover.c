@@ -11,7 +11,8 @@
  * If a deposed winner covered many, those are not visited: all hubs ranked behind it become
  * undecided, and are decided in the order of the ranks, only when needed. A hub is needed when one
  * of its members is to be told its status. If a winner in the decided part covers it, that is its
- * winner, whatever the hubs between them turn out to be; otherwise those are decided first.
+ * winner, whatever the hubs between them turn out to be; otherwise those are decided first, a
+ * limited number of them in each step. A member whose hub is not decided then is told by a round.
  *
  * A hub that has been decided need be compared with newer winners only: it knows up to which winner
  * it has been judged. The statuses that a step tells depend on the members and on what they were
@@ -324,8 +325,17 @@ static void keep_ahead(struct sp_large *l, struct ahead *a, uint32_t walked)
         read_ahead(l, a);
 }
 
+/* Whether one more hub may be decided. */
+static bool may_go_on(struct sp_large *l)
+{
+    if (!l->may_decide)
+        return false;
+    l->may_decide--;
+    return true;
+}
+
 /* Decides the undecided hubs up to h, unless a decided winner covers it. */
-static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h)
+static bool decide_behind(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h)
 {
     struct search s = {.st = st, .l = l, .hub = h, .frontier = true};
     search_decided(&s);
@@ -335,6 +345,8 @@ static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
     uint32_t walked = 0;
     for (struct sp_hub *x; !s.winner && !st->err && (x = sp_shelf_next(&l->ranks, &place));) {
         keep_ahead(l, &ahead, walked++);
+        if (x != h && !may_go_on(l))
+            return false;
         if (x != h)
             decide_one(st, l, x, true);
         if (st->err)
@@ -346,6 +358,7 @@ static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
             try_winner(&s, x);
     }
     take(&s);
+    return true;
 }
 
 bool sp_cover_is_decided(const struct sp_hub *h)
@@ -361,32 +374,35 @@ bool sp_cover_loses(const struct sp_hub *h)
     return h->best && h->winner && h->winner != h && !h->todo && still_holds(h->group->large, h);
 }
 
-void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
+bool sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
 {
     struct sp_large *l = h->group->large;
     if (sp_cover_is_decided(h) || st->err ||
         (h->winner && h->winner->best && st->options.canary == SP_CANARY_STALE_COVER))
-        return;
+        return true;
     if (is_behind(&l->decided, h))
-        decide_behind(st, l, h);
-    else
-        decide_one(st, l, h, false);
+        return decide_behind(st, l, h);
+    decide_one(st, l, h, false);
+    return true;
 }
 
-void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g)
+bool sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_large *l = g->large;
     if (!l->decided.set)
-        return;
+        return true;
     struct sp_shelf_place place = sp_cover_after(&l->ranks, &l->decided);
     struct ahead ahead = {.place = place};
     uint32_t walked = 0;
     for (struct sp_hub *h; !st->err && (h = sp_shelf_next(&l->ranks, &place));) {
         keep_ahead(l, &ahead, walked++);
+        if (!may_go_on(l))
+            return false;
         decide_one(st, l, h, true);
         put_at(&l->decided, h);
     }
     l->decided.set = st->err;
+    return true;
 }
 
 /* ---- all of it */
@@ -412,13 +428,14 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
     struct sp_large *l = g->large;
     uint32_t at = 0;
     bool todo;
+    l->may_decide = sp_bonds_at_once(st);
     sp_hub_list_drop_gone(&l->todo);
     l->paid = sp_min_u32(l->paid, MOST - EACH) + EACH * (l->todo.count ? l->todo.count : 1);
     if (l->todo.count)
         qsort(l->todo.hubs, l->todo.count, sizeof *l->todo.hubs, sp_hub_by_rank);
     for (struct sp_hub *h; !st->err && (h = next_hub(l, &at, &todo));) {
-        if (todo || !is_behind(&l->decided, h))
-            sp_cover_decide(st, h);
+        if ((todo || !is_behind(&l->decided, h)) && !sp_cover_decide(st, h))
+            h->todo = false; /* it is behind what is decided */
         if (todo && wins(h))
             move_up(&l->changed, h);
     }

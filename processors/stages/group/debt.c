@@ -236,13 +236,19 @@ static struct sp_member *next_member(const struct sp_group *g, struct sp_debt *d
 
 static void pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_t members)
 {
+    enum { TOGETHER = 64 };
     sp_group_cover_publish(st, g); /* a group that was just read has no winners yet */
+    if (!sp_round_runs(g))
+        return;
+    g->large->may_decide = sp_bonds_at_once(st) * (1 + members / TOGETHER);
     while (!st->err && sp_round_runs(g) && members-- > 0) {
         struct sp_member *m = next_member(g, g->debt);
         if (!m) {
             sp_round_end(st, g);
             return;
         }
+        if (!sp_group_can_tell(st, g, m))
+            return;
         g->debt->at = m->page;
         changed(st, g->debt);
         st->stats.told_later += sp_group_tell(st, g, m, g->debt->resized);

@@ -60,6 +60,7 @@ static struct sp_signature *winner_of(struct sp_group_stage *st, struct sp_group
     if (m->kind != SP_PAGE_CONTENT)
         return NULL;
     if (m->hub) {
+        g->large->may_decide = UINT32_MAX; /* it is needed now */
         sp_cover_decide(st, m->hub);
         return st->err || !m->hub->winner ? NULL : sp_hub_signature(st, m->hub->winner);
     }
@@ -174,7 +175,8 @@ struct unlike {
 
 static struct unlike unlike_in_large(struct sp_group_stage *st, struct sp_group *g)
 {
-    const struct sp_large *l = g->large;
+    struct sp_large *l = g->large;
+    l->may_decide = UINT32_MAX;
     sp_cover_decide_all(st, g);
     uint32_t others = g->count - l->redirects.count;
     return (struct unlike){l->winners.count ? l->winners.count - 1 : 0, others ? others - 1 : 0};

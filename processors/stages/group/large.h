@@ -136,10 +136,11 @@ struct sp_large {
     uint64_t wins;             /* the number of the last */
     struct sp_lacking_winners *lacking; /* lacking.c; NULL: not needed yet, or of no use */
     uint32_t lacking_from;              /* winners with which it is tried again */
-    struct sp_lookup *lookup;    /* lookup.c; NULL: not needed yet; only one of both is made */
-    struct sp_sharing *sharing;  /* sharing.c; NULL: not needed yet, or of no use */
-    uint32_t sharing_from;       /* winners with which it is tried again; 0: not tried yet */
-    uint32_t paid;               /* hubs that may be opened (cover.c) */
+    struct sp_lookup *lookup;   /* lookup.c; NULL: not needed yet; only one of both is made */
+    struct sp_sharing *sharing; /* sharing.c; NULL: not needed yet, or of no use */
+    uint32_t sharing_from;      /* winners with which it is tried again; 0: not tried yet */
+    uint32_t paid;              /* hubs that may be opened (cover.c) */
+    uint32_t may_decide; /* so many further hubs may be decided before one that this step needs */
     struct sp_hub_list near;     /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
     struct sp_hub_list doubts;   /* may no longer be connected */
@@ -395,9 +396,12 @@ void sp_cover_forget_all(struct sp_group *g);
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g);
 /* The first hub after the place in a list of hubs by rank. */
 struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct sp_rank_place *p);
-/* Brings h->winner and h->similarity up to date with the members. */
-void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h);
-void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g);
+/* Brings h->winner and h->similarity up to date with the members. False: that needs more decisions
+ * about other hubs than large->may_decide, and no error has occurred. Those that were made are
+ * kept, so that further calls will succeed. */
+bool sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h);
+/* The same for all hubs. */
+bool sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g);
 /* Whether the hub is decided and no winner that could cover it has come or gone since. */
 bool sp_cover_is_decided(const struct sp_hub *h);
 /* Whether it is known that another hub covers it, if not which one is the first that does. */

@@ -230,8 +230,10 @@ void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g);
 void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g);
 /* Whether the member knows its status. In a large group call sp_cover_decide first. */
 bool sp_group_is_told(struct sp_group_stage *st, const struct sp_group *g, struct sp_member *m);
+/* False: in a large group, too many decisions have to be made before (sp_cover_decide). */
+bool sp_group_can_tell(struct sp_group_stage *st, const struct sp_group *g, struct sp_member *m);
 /* Tells the member its status and, if `resized`, a winner the size of the group. False if it
- * knows. */
+ * knows, or if it is told later. */
 bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                    bool resized);
 

@@ -149,17 +149,18 @@ bool sp_group_is_told(struct sp_group_stage *st, const struct sp_group *g, struc
     return is_told(m, &v);
 }
 
-static void decide(struct sp_group_stage *st, struct sp_member *m)
+bool sp_group_can_tell(struct sp_group_stage *st, const struct sp_group *g, struct sp_member *m)
 {
-    const struct sp_member *end = sp_large_end(m);
-    if (end->hub)
-        sp_cover_decide(st, end->hub);
+    const struct sp_member *end = g->large ? sp_large_end(m) : m;
+    return !end->hub || sp_cover_decide(st, end->hub);
 }
 
 bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m, bool resized)
 {
-    if (g->large)
-        decide(st, m);
+    if (!sp_group_can_tell(st, g, m)) {
+        sp_round_begin(st, g);
+        return false;
+    }
     if (st->err)
         return false;
     struct verdict v = verdict_of(st, g, m);
@@ -256,8 +257,11 @@ static void tell_small(struct sp_group_stage *st, struct sp_group *g, bool resiz
  * that grows tells nothing to its other pages. */
 static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resized)
 {
-    if (resized)
-        sp_cover_decide_all(st, g);
+    if (resized && !sp_cover_decide_all(st, g)) {
+        sp_round_begin(st, g);
+        sp_round_resize(st, g);
+        resized = false;
+    }
     struct sp_shelf_place place = sp_shelf_first(&g->large->winners);
     for (struct sp_hub *h; resized && (h = sp_shelf_next(&g->large->winners, &place));)
         sp_group_cover_touch(g, h->best);

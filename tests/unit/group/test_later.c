@@ -102,6 +102,47 @@ TEST(a_restart_neither_delays_a_round_nor_begins_it_again)
     tell(pays_after_restarts);
 }
 
+/* In a chain of the pages from B to `last`, every other one wins. After a restart, the last page
+ * changes. Returns how many contents are compared for it. */
+static uint64_t compared_for_the_last(struct world *w, char last)
+{
+    uint32_t from = 9 * (uint32_t)(last - 'B');
+    w->options.settle_at_once = 4;
+    w->options.only_rounds = true;
+    restart(w);
+    crawl_each(w, 'B', last, 0, 9);
+    w->busy = true;
+    crawl(w, 'A', 9); /* outranks all, and begins a round */
+    restart(w);
+    uint64_t before = stats_of(w).compared;
+    crawl(w, last, from + 1);
+    uint64_t compared = stats_of(w).compared - before;
+    w->busy = false;
+    drain(w);
+    CU_ASSERT_TRUE(is(w, 'C', SP_STATUS_LOSER, 'A'));
+    CU_ASSERT_TRUE(is(w, (char)(last - 1), SP_STATUS_WINNER, 0));
+    CU_ASSERT_TRUE(is(w, last, SP_STATUS_LOSER, (char)(last - 1)));
+    return compared;
+}
+
+enum { AT_MOST = 8 };
+
+static void short_chain(struct world *w)
+{
+    CU_ASSERT(compared_for_the_last(w, 'J') <= AT_MOST || !defers(w));
+}
+
+static void long_chain(struct world *w)
+{
+    CU_ASSERT(compared_for_the_last(w, 'Z') <= AT_MOST || !defers(w));
+}
+
+TEST(a_step_decides_few_winners_before_the_page_that_changed)
+{
+    tell(short_chain);
+    tell(long_chain);
+}
+
 /* ---- splits */
 
 /* B to E resemble one another, and so do F to I; only J resembles both. Then J leaves. */
