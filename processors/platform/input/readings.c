@@ -5,15 +5,15 @@
 
 #include "base/mem.h"
 
-/* The last `records` records that were read are bad. */
-static void note(struct sp_readings *t, uint64_t records, const char *why)
+/* `first`: the number of the first of these records. */
+static void note(struct sp_readings *t, uint64_t records, uint64_t first, const char *why)
 {
     t->bad += records;
     for (int i = 0; i < SP_READINGS_REASONS; i++) {
         struct sp_readings_reason *reason = &t->reasons[i];
         if (!reason->why) {
             reason->why = sp_strdup(why);
-            reason->first = t->records - records - t->from;
+            reason->first = first;
         }
         if (strcmp(reason->why, why) == 0) {
             reason->count += records;
@@ -27,15 +27,15 @@ void sp_readings_add(struct sp_readings *t, uint64_t records, const char *why)
 {
     if (!t)
         return;
-    t->records += records;
     if (why)
-        note(t, records, why);
+        note(t, records, t->records - t->from, why);
+    t->records += records;
 }
 
 void sp_readings_spoil(struct sp_readings *t, const char *why)
 {
     if (t)
-        note(t, 1, why);
+        note(t, 1, SP_READINGS_UNKNOWN, why);
 }
 
 void sp_readings_pass(struct sp_readings *t, uint64_t records)
@@ -53,7 +53,7 @@ void sp_readings_end_input(struct sp_readings *t, const char *name, uint64_t rec
     if (records == 0 && t->empty_inputs++ == 0)
         t->empty_input = name;
     for (int i = 0; i < SP_READINGS_REASONS && t->reasons[i].why; i++)
-        if (!t->reasons[i].input)
+        if (!t->reasons[i].input && t->reasons[i].first != SP_READINGS_UNKNOWN)
             t->reasons[i].input = name;
     t->from = t->records;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 enum { SP_READINGS_REASONS = 16 };
+#define SP_READINGS_UNKNOWN UINT64_MAX
 
 /* Initialise with zeros. */
 struct sp_readings {
@@ -17,7 +18,7 @@ struct sp_readings {
         char *why;
         uint64_t count;
         const char *input;          /* of its first record; borrowed. NULL: it is not known */
-        uint64_t first;             /* number of that record in its input, from 0 */
+        uint64_t first;             /* number of that record in its input, from 0, if known */
     } reasons[SP_READINGS_REASONS]; /* in the order of their first records */
     uint64_t others;                /* bad records with further reasons */
     uint64_t from; /* `records` minus this is the number of the next one in its input; may wrap */
