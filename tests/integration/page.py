@@ -4,6 +4,7 @@ and shows the content of a crawl without running it."""
 import csv
 import json
 import os
+from fnmatch import fnmatch
 
 from browser import ENTER, SPACE, Browser
 from harness import check, check_equal, check_in, main, until
@@ -33,14 +34,14 @@ def crawled(work, state="state"):
              "pages.jsonl")
 
 
-def saved_file(work, ending):
-    """The file of this ending in the folder `saved`, once it is complete. The browser makes it empty and writes to
+def saved_file(work, pattern):
+    """The file of this name in the folder `saved`, once it is complete. The browser makes it empty and writes to
     another one before."""
     def complete():
         files = [work.path("saved/" + f) for f in os.listdir(work.path("saved"))]
-        found = [f for f in files if f.endswith("." + ending) and os.path.getsize(f)]
+        found = [f for f in files if fnmatch(os.path.basename(f), pattern) and os.path.getsize(f)]
         return found and not any(f.endswith(".crdownload") for f in files) and found[0]
-    return open(until(complete, "the file, " + ending), encoding="utf-8", newline="")
+    return open(until(complete, "the file, " + pattern), encoding="utf-8", newline="")
 
 
 def look_up(browser, url):
@@ -250,12 +251,12 @@ def a_part_of_a_url_and_a_host_are_found(work):
         check_equal(browser.value(pages + ".length"), 100, "pages of the host")
         for name in "csv", "json":
             browser.type("#pages-" + name, ENTER)
-            saved_file(work, name).close()
-        with saved_file(work, "csv") as f:
+            saved_file(work, "pages." + name).close()
+        with saved_file(work, "pages.csv") as f:
             rows = list(csv.DictReader(f))
         check_equal(sorted(r["url"] for r in rows), sorted(f"http://many.example/{n}" for n in range(130)), "saved pages")
         check_equal({r["status"] for r in rows}, {"unique"}, "statuses in CSV")
-        with saved_file(work, "json") as f:
+        with saved_file(work, "pages.json") as f:
             saved = json.load(f)
         check_equal([p["url"] for p in saved["pages"]], [r["url"] for r in rows], "pages in JSON")
         check_equal(saved["host"], "many.example", "what was searched")
@@ -288,7 +289,7 @@ def all_hosts_are_saved_though_they_change_places_meanwhile(work):
 
         def saved(name):
             browser.type("#hosts-" + name, ENTER)
-            return saved_file(work, name)
+            return saved_file(work, "hosts." + name)
 
         wanted = sorted(["=1+1.example", *(f"h{n}.example" for n in range(1203))])
         with saved("json") as f:
@@ -369,10 +370,10 @@ def a_large_group_is_turned_by_the_page_and_saved(work):
         check(len(second) == 100 and not set(first) & set(second), "members on two pages")
         for name, button in (("csv", "#csv"), ("json", "#json")):
             browser.type(button, ENTER)
-            saved_file(work, name).close()
-        with saved_file(work, "json") as f:
+            saved_file(work, "*." + name).close()
+        with saved_file(work, "*.json") as f:
             saved = json.load(f)
-        with saved_file(work, "csv") as f:
+        with saved_file(work, "*.csv") as f:
             rows = list(csv.DictReader(f))
         check_equal(len(saved["members"]), 1250, "members in JSON")
         check_equal([r["url"] for r in rows], [m["url"] for m in saved["members"]], "members in CSV")
