@@ -165,16 +165,26 @@ static void settle_some(struct sp_group_stage *st, struct sp_group *g, uint32_t 
         sp_bonds_settle_some(st, g, rows);
 }
 
+/* Splits the group and publishes what has changed. False: its index has too much to do before, and
+ * only a part of that is done. */
+static bool split_if_ready(struct sp_group_stage *st, struct sp_group *g, uint32_t units,
+                           uint32_t most)
+{
+    if (g->large && owes_many(st, g->large)) {
+        settle_some(st, g, units);
+        return false;
+    }
+    split(st, g, most);
+    if (!st->err)
+        sp_group_cover_publish(st, g);
+    return true;
+}
+
 bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g)
 {
     if (!sp_debt_is_apart(g))
         return false;
-    if (g->large && owes_many(st, g->large))
-        settle_some(st, g, UINT32_MAX);
-    else
-        split(st, g, UINT32_MAX);
-    if (!st->err)
-        sp_group_cover_publish(st, g);
+    split_if_ready(st, g, UINT32_MAX, UINT32_MAX);
     return true;
 }
 
@@ -197,14 +207,8 @@ static void pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t uni
         return;
     }
     struct sp_group *g = sp_group_get(st, d->group);
-    if (g && g->large && owes_many(st, g->large)) {
-        settle_some(st, g, units);
+    if (g && !split_if_ready(st, g, units, d->paid))
         d->unpaid = 1;
-    } else if (g) {
-        split(st, g, d->paid);
-        if (!st->err)
-            sp_group_cover_publish(st, g);
-    }
 }
 
 /* ---- paying */

@@ -30,12 +30,6 @@
 #include "group/debt.h"
 #include "group/large.h"
 
-/* A page without words resembles nothing, so it cannot be a representative. */
-static bool has_words(const struct sp_group_stage *st, const struct sp_signature *s)
-{
-    return sp_similar(&st->options.similarity, s, s, NULL);
-}
-
 static struct sp_signature *best_of_large(struct sp_group_stage *st, const struct sp_group *g)
 {
     struct sp_shelf_place place = sp_shelf_first(&g->large->ranks);
@@ -47,13 +41,14 @@ static struct sp_signature *best_of_small(struct sp_group_stage *st, struct sp_g
 {
     for (uint32_t i = 0; i < g->winner_count; i++) {
         struct sp_signature *s = sp_member_signature(st, g, g->winners[i]);
-        if (!s || has_words(st, s))
+        if (!s || sp_member_has_words(st, s))
             return s;
     }
     return NULL;
 }
 
-/* NULL if it has no winner with words. In a large group the cover must be decided first. */
+/* NULL if it has no winner with words: a page without words resembles nothing, so it cannot be a
+ * representative. In a large group the cover must be decided first. */
 static struct sp_signature *winner_of(struct sp_group_stage *st, struct sp_group *g,
                                       struct sp_member *m)
 {
@@ -65,7 +60,7 @@ static struct sp_signature *winner_of(struct sp_group_stage *st, struct sp_group
         return st->err || !m->hub->winner ? NULL : sp_hub_signature(st, m->hub->winner);
     }
     struct sp_signature *s = g->large || !m->winner ? NULL : sp_member_signature(st, g, m->winner);
-    return s && has_words(st, s) ? s : NULL;
+    return s && sp_member_has_words(st, s) ? s : NULL;
 }
 
 static struct sp_signature *best_of(struct sp_group_stage *st, struct sp_group *g)
@@ -187,7 +182,7 @@ static struct unlike unlike_in_small(struct sp_group_stage *st, struct sp_group 
     struct unlike n = {0, g->count - g->empty_count};
     for (uint32_t i = 0; i < g->winner_count && g->winner_count > 1; i++) {
         const struct sp_signature *s = sp_member_signature(st, g, g->winners[i]);
-        n.winners += s && has_words(st, s);
+        n.winners += s && sp_member_has_words(st, s);
     }
     return (struct unlike){n.winners ? n.winners - 1 : 0, n.others ? n.others - 1 : 0};
 }

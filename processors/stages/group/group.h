@@ -71,7 +71,9 @@ struct sp_group_stage_options {
     uint32_t split_at_once;  /* a change in a large group moves at most so many members of pieces;
                               * 0: 64 */
     uint32_t settle_at_once; /* a step puts in or moves at most so many rows of the index of a large
-                              * group, and lets at most four times as many pieces leave; 0: 1,024 */
+                              * group, decides at most so many contents before one that it has to
+                              * tell, and lets at most four times as many pieces leave, or one for
+                              * each 64 contents; 0: 1,024 */
     bool only_rounds; /* a step in a large group tells only pages that changed, as if it were at its
                        * limit */
     size_t message_bytes; /* approximate size of a message with members; 0:

@@ -190,7 +190,7 @@ static bool has_hub(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
         return false;
     if (!m->words && !sp_map_get(&g->large->hubs, m->content)) {
         const struct sp_signature *s = sp_member_signature(st, g, m);
-        return m->words = s && sp_similar(&st->options.similarity, s, s, NULL);
+        return m->words = s && sp_member_has_words(st, s);
     }
     return m->words = true;
 }

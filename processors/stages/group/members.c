@@ -269,6 +269,11 @@ struct sp_signature *sp_member_signature(struct sp_group_stage *st, struct sp_gr
     return s;
 }
 
+bool sp_member_has_words(const struct sp_group_stage *st, const struct sp_signature *s)
+{
+    return sp_similar(&st->options.similarity, s, s, NULL);
+}
+
 void sp_group_stage_release(struct sp_group_stage *st)
 {
     for (uint32_t i = 0; i < st->holder_count; i++) {

@@ -156,6 +156,8 @@ void sp_member_note_holder(struct sp_group_stage *st, struct sp_group *g);
 /* Borrowed until the next flush. */
 struct sp_signature *sp_member_signature(struct sp_group_stage *st, struct sp_group *g,
                                          struct sp_member *m);
+/* A page without words resembles nothing, not even an equal one. */
+bool sp_member_has_words(const struct sp_group_stage *st, const struct sp_signature *s);
 bool sp_member_similar(struct sp_group_stage *st, struct sp_group *g, struct sp_member *a,
                        struct sp_member *b, double *ret_similarity);
 enum { SP_MEMBER_BYTES = sizeof(struct sp_member) + 128 };
