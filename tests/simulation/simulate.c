@@ -35,7 +35,9 @@ static const struct {
                 {"dissolve-pieces", SP_CANARY_DISSOLVE_PIECES, 0},
                 {"trust-read", SP_CANARY_TRUST_READ, 0},
                 {"no-opens", SP_CANARY_NO_OPENS, 0},
-                {"no-wait", SP_CANARY_NO_WAIT, 0}};
+                {"no-wait", SP_CANARY_NO_WAIT, 0},
+                {"early-end", SP_CANARY_EARLY_END, 0},
+                {"overtake", SP_CANARY_OVERTAKE, 0}};
 
 static void set_canary(struct sim_options *o, const char *name)
 {

@@ -467,6 +467,7 @@ static void build(struct world *w)
     if (w->o.big)
         sim_big_rules(w);
     w->group.message_bytes = w->o.seed % 3 == 0 ? 0 : 1 + w->o.seed % 3 * 300; /* a few rows */
+    w->group.parts_at_once = w->o.seed / 9 % 4 == 3 ? 0 : 1;
     w->group.cache_bytes = cache;
     w->compare =
         (struct sp_compare_stage_options){.similarity = w->group.similarity,

@@ -56,7 +56,9 @@ static bool is_due(const struct sp_job *j)
 
 static enum sp_err flush(struct sp_job *j)
 {
-    enum sp_err err = sp_local_bus_flush(j->bus);
+    enum sp_err err = sp_local_bus_complete(j->bus);
+    if (err == SP_OK)
+        err = sp_local_bus_flush(j->bus);
     j->since_flush = 0;
     if (err != SP_OK)
         return err;

@@ -255,13 +255,25 @@ uint64_t sp_local_bus_pending(const struct sp_local_bus *bus)
     return bus->sent - bus->stats.messages;
 }
 
+/* Each stage sends at most that many. Returns whether there are more. */
+static bool send_departed(struct sp_local_bus *bus, uint32_t parts)
+{
+    bool more = false;
+    for (uint32_t i = 0; i < bus->options.tier1; i++)
+        more |= sp_group_stage_send_departed(bus->group[i], parts);
+    return more;
+}
+
 enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
 {
+    enum { MESSAGES_PER_PART = 64 };
     enum sp_err err = SP_OK;
     for (uint64_t i = 0; i < messages_max && bus->first && err == SP_OK; i++) {
         struct sp_message *m = bus->first;
         bus->first = m->next;
         err = dispatch(bus, m);
+        if (bus->options.tier1 > 1 && bus->stats.messages % MESSAGES_PER_PART == 0)
+            send_departed(bus, 1);
     }
     if (bus->contain && err == SP_OK)
         err = tell_contain_stage(bus);
@@ -273,6 +285,16 @@ enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawl
 {
     sp_local_bus_put(bus, crawled);
     return sp_local_bus_work(bus, UINT64_MAX);
+}
+
+enum sp_err sp_local_bus_complete(struct sp_local_bus *bus)
+{
+    enum sp_err err = SP_OK;
+    while (send_departed(bus, 0) && err == SP_OK) {
+        send_departed(bus, 1);
+        err = sp_local_bus_work(bus, UINT64_MAX);
+    }
+    return err;
 }
 
 static bool pay(struct sp_local_bus *bus, uint32_t units)

@@ -17,6 +17,7 @@
     X(put_off)                                                                                     \
     X(told_later)                                                                                  \
     X(split_later)                                                                                 \
+    X(departed)                                                                                    \
     X(bounces)                                                                                     \
     X(relinks)                                                                                     \
     X(moves)                                                                                       \

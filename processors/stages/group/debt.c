@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/prefetch.h"
+#include "group/departures.h"
 #include "group/large.h"
 #include "group/stored.h"
 
@@ -295,6 +296,8 @@ void sp_debt_pay_one(struct sp_group_stage *st)
 
 bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units)
 {
+    enum { UNITS_PER_PART = 128 };
+    sp_group_stage_send_departed(st, 1 + units / UNITS_PER_PART);
     struct sp_debt *d = st->err ? NULL : next_round(st);
     if (d) {
         st->debt_paid = d->group;
@@ -306,7 +309,7 @@ bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units)
 
 bool sp_group_stage_owes(const struct sp_group_stage *st)
 {
-    return st->debts.count && !st->err;
+    return (st->debts.count || st->departures) && !st->err;
 }
 
 /* ---- stored */

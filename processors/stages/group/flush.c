@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "group/debt.h"
+#include "group/departures.h"
 #include "group/large.h"
 #include "group/stored.h"
 
@@ -200,6 +201,7 @@ enum sp_err sp_group_stage_flush(struct sp_group_stage *st)
         return st->err;
     flush_pages(st);
     sp_debts_flush(st);
+    sp_departures_flush(st);
     flush_head(st);
     if (st->own_contents)
         sp_contents_flush(st->own_contents);

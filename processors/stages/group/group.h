@@ -44,7 +44,9 @@ enum sp_canary {
     SP_CANARY_NO_LATE_SPLIT,   /* pieces that do not leave at once never leave */
     SP_CANARY_DISSOLVE_PIECES, /* a group that may be in pieces is dissolved as if it were whole */
     SP_CANARY_TRUST_READ,      /* a group that was in pieces counts as whole when it is read */
-    SP_CANARY_NO_WAIT          /* a group does not ask whether more members are to come */
+    SP_CANARY_NO_WAIT,         /* a group does not ask whether more members are to come */
+    SP_CANARY_EARLY_END,       /* the reply to that overtakes members that are sent later */
+    SP_CANARY_OVERTAKE         /* so do further members of the same group */
 };
 
 enum { SP_GROUP_MESSAGE_BYTES = 900 << 10 };
@@ -76,9 +78,11 @@ struct sp_group_stage_options {
                               * each 64 contents; 0: 1,024 */
     bool only_rounds; /* a step in a large group tells only pages that changed, as if it were at its
                        * limit */
-    size_t message_bytes; /* approximate size of a message with members; 0:
-                           * SP_GROUP_MESSAGE_BYTES */
-    size_t cache_bytes;   /* pages, groups and own signatures kept between flushes */
+    size_t message_bytes;   /* approximate size of a message with members; 0:
+                             * SP_GROUP_MESSAGE_BYTES */
+    uint32_t parts_at_once; /* a step sends at most so many messages with members of one group;
+                             * further members are sent later; 0: 4 */
+    size_t cache_bytes;     /* pages, groups and own signatures kept between flushes */
     /* The table of signatures that the stage shares with others of its thread. It must outlive the
      * stage and be flushed after it. NULL: the stage has its own table in `store`. */
     struct sp_contents *contents;
@@ -103,6 +107,7 @@ struct sp_group_stage_stats {
     uint64_t put_off;     /* messages that waited for moving members */
     uint64_t told_later;  /* members whose status was sent by a round */
     uint64_t split_later; /* times that large pieces did not leave their group at once */
+    uint64_t departed;    /* moving members that were sent later than they left */
     uint64_t bounces;
     uint64_t relinks;
     uint64_t moves;           /* of pages into the cells of another map */
@@ -165,11 +170,16 @@ bool sp_group_stage_follow(const struct sp_group_stage *st, const struct sp_mess
                            uint32_t step, uint32_t *ret_cell, struct sp_id *ret_content);
 
 /* Does up to `units` units of deferred work: each tells a member of a large group its present
- * status, or pays for one member that a split will move. Returns whether work is left. Each crawled
- * page does one unit; the caller does the rest when it has time, at the latest when there is
- * nothing else to do. */
+ * status, or pays for one member that a split will move. Also sends at least one message with
+ * members that have left a group, or one for each 128 units. Returns whether work is left. Each
+ * crawled page does one unit; the caller does the rest when it has time, at the latest when there
+ * is nothing else to do. */
 bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units);
 bool sp_group_stage_owes(const struct sp_group_stage *st);
+/* Part of this work: sends up to `parts` messages with members that have left a group. Until they
+ * are sent, messages can go round that wait for them. The stage sends one for each 64 messages that
+ * it handles; but the messages may be those of another stage. Returns whether there are more. */
+bool sp_group_stage_send_departed(struct sp_group_stage *st, uint32_t parts);
 
 /* Puts up to `contents` contents of a large group into its index, if many are not there. Until they
  * are, a page that changes leaves the group alone, even if its new text resembles it. Publishes

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "group/debt.h"
+#include "group/departures.h"
 #include "group/large.h"
 
 static void note_gone(struct sp_group *g, const struct sp_member *m)
@@ -15,35 +16,6 @@ static void note_gone(struct sp_group *g, const struct sp_member *m)
     g->gone[g->gone_count++] = m->page;
 }
 
-/* Makes a row of a members message from m, which is in no list any more; the caller frees m. */
-static struct sp_member_row move_out(struct sp_group_stage *st, struct sp_group *g,
-                                     struct sp_member *m, struct sp_group_id to)
-{
-    struct sp_signature *s = sp_member_signature(st, g, m);
-    struct sp_member_row row = {
-        .page = m->page,
-        .version = m->version,
-        .content_version = m->content_version,
-        .kind = m->kind,
-        .target = m->target,
-        .signature = s ? sp_signature_ref(s) : NULL,
-        .rank = m->rank,
-        .url = m->url,
-        .epoch = m->epoch + 1,
-        .parent = m->parent ? m->parent->page : (struct sp_id){0, 0},
-    };
-    if (s)
-        sp_member_drop_content(st, m->content);
-    struct sp_message *a = sp_message_new(SP_MSG_ASSIGNED);
-    a->page = m->page;
-    a->assigned.far = to;
-    a->assigned.epoch = row.epoch;
-    sp_group_stage_send(st, a);
-    note_gone(g, m);
-    m->url = NULL;
-    return row;
-}
-
 static int by_content(const void *a, const void *b)
 {
     const struct sp_member *x = *(struct sp_member *const *)a, *y = *(struct sp_member *const *)b;
@@ -51,28 +23,22 @@ static int by_content(const void *a, const void *b)
     return order ? order : sp_id_cmp(x->page, y->page);
 }
 
-/* The approximate number of bytes of the member in a message, after the member `before`. */
-static size_t row_bytes(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                        const struct sp_member *before)
+/* Makes a row of the member, which is in no list any more. The row takes the URL. */
+static struct sp_leaver leaver_of(struct sp_group *g, struct sp_member *m)
 {
-    enum { IDS_AND_NUMBERS = 120 };
-    const struct sp_signature *s = sp_member_signature(st, g, m);
-    bool sent = before && sp_id_eq(before->content, m->content);
-    return IDS_AND_NUMBERS + strlen(m->url) + (s && !sent ? sp_signature_bytes(s) : 0);
-}
-
-static uint32_t part_end(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
-                         uint32_t count, uint32_t from)
-{
-    size_t most = st->options.message_bytes ? st->options.message_bytes : SP_GROUP_MESSAGE_BYTES;
-    size_t bytes = row_bytes(st, g, leaving[from], NULL);
-    uint32_t end = from + 1;
-    for (; end < count; end++) {
-        bytes += row_bytes(st, g, leaving[end], leaving[end - 1]);
-        if (bytes > most)
-            break;
-    }
-    return end;
+    note_gone(g, m);
+    return (struct sp_leaver){
+        .row = {.page = m->page,
+                .version = m->version,
+                .content_version = m->content_version,
+                .kind = m->kind,
+                .target = m->target,
+                .rank = m->rank,
+                .url = m->url,
+                .epoch = m->epoch + 1,
+                .parent = m->parent ? m->parent->page : (struct sp_id){0, 0}},
+        .content = m->content,
+    };
 }
 
 /* Sends the members to their new group in messages of about options.message_bytes, each of which
@@ -82,25 +48,16 @@ static uint32_t part_end(struct sp_group_stage *st, struct sp_group *g, struct s
 static void hand_over(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
                       uint32_t count, struct sp_group_id to, struct sp_message *last)
 {
+    struct sp_leaver *leavers = sp_alloc(count * sizeof *leavers);
     qsort(leaving, count, sizeof(struct sp_member *), by_content);
-    for (uint32_t from = 0, end; from < count; from = end) {
-        end = part_end(st, g, leaving, count, from);
-        bool more = end < count;
-        struct sp_message *m = last && !more ? last : sp_message_new(SP_MSG_MEMBERS);
-        struct sp_link *link = &m->link;
-        sp_message_turn(m, SP_MSG_MEMBERS);
-        link->far = g->id;
-        link->group = to;
-        link->more = more;
-        link->row_count = end - from;
-        link->rows = sp_alloc(link->row_count * sizeof *link->rows);
-        for (uint32_t i = from; i < end; i++)
-            link->rows[i - from] = move_out(st, g, leaving[i], to);
-        sp_group_stage_send(st, m);
-    }
     for (uint32_t i = 0; i < count; i++)
+        leavers[i] = leaver_of(g, leaving[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        leaving[i]->url = NULL;
         sp_member_free(leaving[i]);
+    }
     sp_group_changed(st, g);
+    sp_depart(st, g->id, to, leavers, count, last);
 }
 
 void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_group_id higher,

@@ -4,6 +4,8 @@
  *   'P' page                  -> page row, with the group of one it founded inside it
  *   'G' birth founder         -> level and `parted`, open transfers, the members of a small group
  *   'M' birth founder page    -> member row
+ *   'D' number                -> a departure: the two groups, and its last message (departures.c)
+ *   'L' number content page   -> member row, without what the page was told
  *   'T' birth founder         -> what it has put off (debt.c)
  *   'B'                       -> struct sp_group_stage_head */
 #include "base/mem.h"
@@ -302,4 +304,41 @@ enum sp_err sp_member_read_packed(struct sp_reader *r, struct sp_member *m,
 {
     m->page = sp_read_id(r);
     return member_read(r, m, ret_parent);
+}
+
+/* ---- departures ---- */
+
+enum { EDGES_URL = 1 };
+
+void sp_edges_encode(const struct sp_message *m, struct sp_buf *out)
+{
+    const struct sp_link *link = &m->link;
+    sp_buf_put_id(out, m->page);
+    sp_buf_put_u64(out, (uint64_t)link->content_version);
+    sp_buf_put_u8(out, link->url ? EDGES_URL : 0);
+    if (link->url)
+        put_text(out, link->url);
+    for (uint32_t i = 0; i < link->edge_count; i++) {
+        sp_buf_put_id(out, link->edges[i].page);
+        sp_buf_put_u64(out, (uint64_t)link->edges[i].content_version);
+    }
+}
+
+enum sp_err sp_edges_decode(struct sp_reader *r, struct sp_message *m)
+{
+    enum { EDGE_BYTES = sizeof(struct sp_id) + sizeof(uint64_t) };
+    struct sp_link *link = &m->link;
+    m->page = sp_read_id(r);
+    link->content_version = (int64_t)sp_read_u64(r);
+    if (sp_read_u8(r) & EDGES_URL)
+        link->url = read_text(r);
+    uint32_t count = (uint32_t)(sp_reader_left(r) / EDGE_BYTES);
+    if (r->failed || sp_reader_left(r) % EDGE_BYTES)
+        return SP_CORRUPT;
+    link->edges = sp_calloc(count + 1, sizeof *link->edges);
+    for (; link->edge_count < count; link->edge_count++) {
+        link->edges[link->edge_count].page = sp_read_id(r);
+        link->edges[link->edge_count].content_version = (int64_t)sp_read_u64(r);
+    }
+    return SP_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "group/debt.h"
+#include "group/departures.h"
 #include "group/stored.h"
 
 struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *options,
@@ -37,6 +38,8 @@ struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *o
     st->epochs = st->stored_head.epochs;
     if (st->err == SP_OK)
         st->err = sp_debts_load(st);
+    if (st->err == SP_OK)
+        st->err = sp_departures_load(st);
     return st;
 }
 
@@ -54,6 +57,7 @@ void sp_group_stage_free(struct sp_group_stage *st)
         sp_page_actor_free(p);
     }
     sp_debts_free(st);
+    sp_departures_free(st);
     sp_contents_free(st->own_contents);
     sp_map_done(&st->pages);
     sp_map_done(&st->groups);
@@ -107,6 +111,7 @@ enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
     }
     if (crawled)
         sp_debt_pay_one(st);
+    sp_departures_step(st);
     return st->err;
 }
 

@@ -7,6 +7,7 @@
  *   fast.c       mode fast: the representative, and the repair
  *   handover.c   members leave: merges, splits, and forgotten pages
  *   arrive.c     members arrive, and a page founds a group
+ *   departures.c members that have left and are sent later                  departures.h
  *   transfer.c   open transfers: members that arrive in several messages
  *   forest.c     is the group still connected? (spanning forest)
  *   verdicts.c   which members win (the cover of winners/winners.h, kept up to date)
@@ -35,6 +36,8 @@
 struct sp_group;
 struct sp_page_actor;
 struct sp_debt;
+struct sp_departure;
+struct sp_departed;
 
 /* The 'B' row: no padding. */
 struct sp_group_stage_head {
@@ -72,6 +75,13 @@ struct sp_group_stage {
     struct sp_debt **debts_changed; /* since the last flush */
     uint32_t debts_changed_count;
     uint32_t debts_changed_cap;
+    struct sp_departure *departures; /* members that have left (departures.h), oldest first */
+    struct sp_departure **departures_end;
+    uint64_t departure_number;    /* of the last one */
+    uint32_t departure_steps;     /* messages handled since one of them was sent */
+    struct sp_departed *departed; /* stored, and sent since the last flush */
+    uint32_t departed_count;
+    uint32_t departed_cap;
     struct sp_group_id debt_paid; /* the group whose round was paid for last */
     uint64_t clock;               /* Lamport time: births of groups */
     uint64_t epochs;              /* highest of a forgotten page; new pages get higher ones */

@@ -35,4 +35,8 @@ enum sp_err sp_group_decode(struct sp_reader *r, struct sp_group *g);
 enum sp_err sp_member_read_packed(struct sp_reader *r, struct sp_member *m,
                                   struct sp_id *ret_parent);
 
+/* The page and the edges of a `members` message, without its rows; the rest of the bytes. */
+void sp_edges_encode(const struct sp_message *m, struct sp_buf *out);
+enum sp_err sp_edges_decode(struct sp_reader *r, struct sp_message *m);
+
 #endif

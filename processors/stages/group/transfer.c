@@ -1,7 +1,7 @@
 /* Open transfers: members that move in several messages. Records the groups that have sent a part
  * of their members and not yet the last one. */
 #include "base/mem.h"
-#include "group/members.h"
+#include "group/departures.h"
 
 /* Asks the sender of a transfer for a message behind its last part. If that part came already, and
  * one before it was sent again by somebody else, nothing else would end the transfer. */
@@ -16,9 +16,15 @@ static void ask_for_end(struct sp_group_stage *st, const struct sp_group *g,
     sp_group_stage_send(st, m);
 }
 
-/* The group need not exist, and must not put this off: it could wait for the one that asks. */
+/* The group need not exist, and must not put this off: it could wait for the one that asks. If
+ * members are still to be sent, the last of them ends the transfer; a reply would overtake them. */
 void sp_group_wait(struct sp_group_stage *st, struct sp_message *m)
 {
+    if (sp_departures_include(st, m->wait.group, m->wait.far) &&
+        st->options.canary != SP_CANARY_EARLY_END) {
+        sp_message_free(m);
+        return;
+    }
     struct sp_message *end = sp_message_new(SP_MSG_MEMBERS);
     end->link.group = m->wait.far;
     end->link.far = m->wait.group;
