@@ -74,8 +74,9 @@ static enum sp_err compare_step(void *stage, struct sp_view key, struct sp_view 
  * most of a transaction to the stream. */
 enum { MOVES_PER_TRANSACTION = 500, WORK_PER_TRANSACTION = 2000 };
 
-static bool compare_upkeep(void *stage)
+static bool compare_upkeep(void *stage, bool idle)
 {
+    (void)idle;
     struct compare_stage *s = stage;
     struct sp_compare_stage *compare = s->compare;
     struct sp_compare_stage_stats stats;

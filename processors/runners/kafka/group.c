@@ -83,15 +83,16 @@ static void group_post(void *stage, struct sp_message *m)
     sp_sender_post(&((struct group_stage *)stage)->sender, m);
 }
 
-/* Large enough to tell a million pages of one partition their statuses in a few minutes, small
- * enough to leave most of a transaction to the stream. */
-enum { TOLD_PER_TRANSACTION = 2000, INDEXED_PER_TRANSACTION = 2000 };
+/* Small enough to leave most of a transaction to the stream. */
+enum { TOLD_PER_TRANSACTION = 2000, TOLD_IDLE = 32000, INDEXED_PER_TRANSACTION = 2000 };
 
-static bool group_upkeep(void *stage)
+/* While no messages come, statuses are not held up by the index, which nobody waits for. */
+static bool group_upkeep(void *stage, bool idle)
 {
     struct sp_group_stage *group = ((struct group_stage *)stage)->group;
-    bool owes = sp_group_stage_work(group, TOLD_PER_TRANSACTION);
-    owes |= sp_group_stage_prepare(group, INDEXED_PER_TRANSACTION);
+    bool owes = sp_group_stage_work(group, idle ? TOLD_IDLE : TOLD_PER_TRANSACTION);
+    if (!owes || !idle)
+        owes |= sp_group_stage_prepare(group, INDEXED_PER_TRANSACTION);
     return !owes;
 }
 

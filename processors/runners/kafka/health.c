@@ -67,6 +67,8 @@ static const struct metric metrics[] = {
      "Mode fast: groups re-checked because pages were unlike their winner."},
     {"rows_to_move", "gauge", FIELD(rows_to_move), 1,
      "Rows in cells of the previous partition map, which pages are leaving."},
+    {"deferred_partitions", "gauge", FIELD(deferred), 1,
+     "Partitions with work that is done later, such as statuses that are still to be published."},
     {"waiting_for_map", "gauge", FIELD(aside), 1,
      "Messages for cells of a newer partition map than this instance has, put aside until it has it."},
     {"cut_total", "counter", FIELD(cut), 1,

@@ -64,12 +64,19 @@ static void look_at_policies(struct sp_worker *w, int64_t now_ms)
     w->policies.warned = err != SP_OK;
 }
 
+/* Whether it may have work that no message causes. A partition that has never had a message has
+ * none. */
+static bool owes(const struct sp_worker_stage *stage, const struct sp_task *t)
+{
+    return stage->upkeep && t->stage && !t->upkept && t->input_next >= 0;
+}
+
 void sp_worker_measure(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
     struct sp_stage_measure sum = {0};
     struct sp_db_counts rows = {0};
-    uint64_t state_bytes = 0;
+    uint64_t state_bytes = 0, deferred = 0;
     int64_t t = sp_clock_ms();
     if (t - w->measured_ms < MEASURE_INTERVAL_MS)
         return;
@@ -85,6 +92,7 @@ void sp_worker_measure(struct sp_worker *w)
         if (task->db)
             measure_db(task->db, &disk, &rows);
         state_bytes += disk;
+        deferred += owes(stage, task);
     }
     SET(w, lag, sp_worker_lag(w));
     SET(w, state_bytes, state_bytes);
@@ -98,6 +106,7 @@ void sp_worker_measure(struct sp_worker *w)
     SET(w, settled, sum.settled);
     SET(w, rechecks, sum.rechecks);
     SET(w, rows_to_move, sum.rows_to_move);
+    SET(w, deferred, deferred);
     SET(w, aside, sum.aside);
     SET(w, cut, sum.cut);
     SET(w, contain_pages, sum.contain_pages);
@@ -113,7 +122,7 @@ void sp_worker_upkeep(struct sp_worker *w)
         return;
     for (int32_t p = 0; p < w->partitions[stage->input]; p++) {
         struct sp_task *t = w->tasks[p];
-        if (t && t->stage && !t->upkept && t->input_next >= 0 && sp_transaction_begin(w) == SP_OK)
+        if (t && owes(stage, t) && sp_transaction_begin(w) == SP_OK)
             t->handled_next = t->input_next;
     }
 }

@@ -276,10 +276,11 @@ static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
 /* Work that no message causes, and the messages that it sends to partitions of this instance. */
 static void finish_steps(struct sp_worker *w)
 {
+    bool idle = w->transaction.handled == 0;
     for (int32_t p = 0; p < w->partitions[w->options->stage.input]; p++) {
         struct sp_task *t = w->tasks[p];
         if (w->options->stage.upkeep && t && t->handled_next >= 0)
-            t->upkept = w->options->stage.upkeep(t->stage);
+            t->upkept = w->options->stage.upkeep(t->stage, idle);
     }
     sp_direct_deliver(w);
     if (w->failure.err == SP_OK)

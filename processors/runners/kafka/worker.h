@@ -89,8 +89,9 @@ struct sp_worker_stage {
     /* Emits one that was kept, which it owns. */
     void (*post)(void *stage, struct sp_message *m);
     /* NULL, or work that no message causes, done in each transaction before the flush. True: none
-     * is left for now. While some is left, transactions are made without messages, too. */
-    bool (*upkeep)(void *stage);
+     * is left for now. While some is left, transactions are made without messages, too; `idle`:
+     * this is one of them, so there is time for more. */
+    bool (*upkeep)(void *stage, bool idle);
     void (*measure)(void *stage, struct sp_stage_measure *sum); /* adds to it; may be NULL */
     /* Writes all changes into the open batch of the store. */
     enum sp_err (*flush)(void *stage);
@@ -133,6 +134,7 @@ struct sp_worker_metrics {
     uint64_t settled;
     uint64_t rechecks;
     uint64_t rows_to_move;
+    uint64_t deferred; /* partitions whose stage has work left that no message causes */
     uint64_t aside;
     uint64_t cut;
     uint64_t contain_notes; /* sent to the contain stage */

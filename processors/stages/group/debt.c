@@ -196,20 +196,22 @@ void sp_debt_check(struct sp_group_stage *st, struct sp_group *g)
         split(st, g, UINT32_MAX);
 }
 
-static void pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t units)
+/* Returns how many units it took. */
+static uint32_t pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t units)
 {
     uint32_t members = sp_min_u32(units, d->unpaid);
     if (!d->unpaid)
-        return;
+        return 0;
     changed(st, d);
     d->paid += members;
     if (members < d->unpaid) {
         d->unpaid -= members;
-        return;
+        return members;
     }
     struct sp_group *g = sp_group_get(st, d->group);
     if (g && !split_if_ready(st, g, units, d->paid))
         d->unpaid = 1;
+    return members;
 }
 
 /* ---- paying */
@@ -239,25 +241,28 @@ static struct sp_member *next_member(const struct sp_group *g, struct sp_debt *d
     }
 }
 
-static void pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_t members)
+/* Returns how many members the round has visited. */
+static uint32_t pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_t members)
 {
-    enum { TOGETHER = 64 };
+    enum { TOGETHER = 64, MOST = 32 };
+    uint32_t visited = 0;
     sp_group_cover_publish(st, g); /* a group that was just read has no winners yet */
     if (!sp_round_runs(g))
-        return;
-    g->large->may_decide = sp_bonds_at_once(st) * (1 + members / TOGETHER);
-    while (!st->err && sp_round_runs(g) && members-- > 0) {
+        return 0;
+    g->large->may_decide = sp_bonds_at_once(st) * (1 + sp_min_u32(members / TOGETHER, MOST));
+    for (; !st->err && sp_round_runs(g) && visited < members; visited++) {
         struct sp_member *m = next_member(g, g->debt);
         if (!m) {
             sp_round_end(st, g);
-            return;
+            break;
         }
         if (!sp_group_can_tell(st, g, m))
-            return;
+            return members;
         g->debt->at = m->page;
         changed(st, g->debt);
         st->stats.told_later += sp_group_tell(st, g, m, g->debt->resized);
     }
+    return visited;
 }
 
 /* The round after the one that was last paid for. */
@@ -272,11 +277,10 @@ static struct sp_debt *next_round(const struct sp_group_stage *st)
     return sp_shelf_next(&st->debts, &place);
 }
 
-static void pay_round(struct sp_group_stage *st, const struct sp_debt *d, uint32_t members)
+static uint32_t pay_round(struct sp_group_stage *st, const struct sp_debt *d, uint32_t members)
 {
     struct sp_group *g = d->running ? sp_group_get(st, d->group) : NULL;
-    if (g)
-        pay_group(st, g, members);
+    return g ? pay_group(st, g, members) : 0;
 }
 
 void sp_debt_pay_one(struct sp_group_stage *st)
@@ -296,13 +300,16 @@ void sp_debt_pay_one(struct sp_group_stage *st)
 
 bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units)
 {
-    enum { UNITS_PER_PART = 128 };
-    sp_group_stage_send_departed(st, 1 + units / UNITS_PER_PART);
-    struct sp_debt *d = st->err ? NULL : next_round(st);
-    if (d) {
+    enum { UNITS_PER_PART = 128, MOST_PARTS = 16, UNITS_PER_GROUP = 16 };
+    sp_group_stage_send_departed(st, sp_min_u32(1 + units / UNITS_PER_PART, MOST_PARTS));
+    for (uint32_t groups = st->debts.count; groups > 0 && units > 0 && !st->err; groups--) {
+        struct sp_debt *d = next_round(st);
+        if (!d)
+            break;
         st->debt_paid = d->group;
-        pay_split(st, d, units);
-        pay_round(st, d, units);
+        uint32_t took = UNITS_PER_GROUP + pay_split(st, d, units);
+        took += pay_round(st, d, units);
+        units -= sp_min_u32(took, units);
     }
     return sp_group_stage_owes(st);
 }

@@ -42,6 +42,30 @@ TEST(each_crawled_page_publishes_one_deferred_status)
     tell(new_winner);
 }
 
+/* The first pages of two groups lose. */
+static void two_new_winners(struct world *w)
+{
+    enum { BOTH = 100, ONE = 1 };
+    w->options.only_rounds = true;
+    restart(w);
+    crawl_each(w, 'B', 'F', 0, 1);
+    crawl_each(w, 'M', 'Q', 5000, 1);
+    w->busy = true;
+    crawl(w, 'A', 0);
+    crawl(w, 'L', 5000);
+    CU_ASSERT_EQUAL(sp_group_stage_owes(w->stage), defers(w));
+    CU_ASSERT_EQUAL(sp_group_stage_work(w->stage, ONE), defers(w));
+    CU_ASSERT_FALSE(sp_group_stage_work(w->stage, BOTH));
+    drain(w);
+    CU_ASSERT_TRUE(is(w, 'F', SP_STATUS_LOSER, 'A'));
+    CU_ASSERT_TRUE(is(w, 'Q', SP_STATUS_LOSER, 'L'));
+}
+
+TEST(deferred_work_is_done_for_as_many_groups_as_there_is_time_for)
+{
+    tell(two_new_winners);
+}
+
 /* As above; the crawled page is the winner, spelled differently each time. */
 static void respelled_winner(struct world *w)
 {

@@ -476,9 +476,10 @@ TEST(a_message_that_takes_long_is_logged_with_what_it_did)
 
 /* ---- upkeep ---- */
 
-static bool always_more(void *stage)
+static bool always_more(void *stage, bool idle)
 {
     (void)stage;
+    (void)idle;
     return false;
 }
 
@@ -493,6 +494,7 @@ TEST(upkeep_takes_back_no_message_that_was_handled)
     world_wait_committed(MESSAGES);
     uint64_t commits = world_count_of(&world.metrics.commits);
     CU_ASSERT(world_wait_for(&world.metrics.commits, commits + 5)); /* commits without a message */
+    CU_ASSERT(world_wait_for(&world.metrics.deferred, 1));
     world_feed(MESSAGES, MESSAGES);
     world_wait_committed(2 * MESSAGES + 1);
     CU_ASSERT_EQUAL(world_stop(), SP_OK);
