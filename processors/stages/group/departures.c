@@ -15,7 +15,7 @@ struct sp_departure {
     uint32_t sent;
     uint32_t count;
     uint32_t cap;
-    bool stored;               /* and with it all members */
+    bool stored;               /* and all its members are */
     bool more;                 /* behind these, others are in the store only */
     struct sp_id read_content; /* the last one read from there */
     struct sp_id read_page;
@@ -116,8 +116,7 @@ static bool read_leaver(void *arg, struct sp_view key, struct sp_view value)
                                                 .url = m.url,
                                                 .epoch = m.epoch,
                                                 .parent = parent},
-                                        .content = m.content,
-                                        .stored = true};
+                                        .content = m.content};
     d->read_content = m.content;
     d->read_page = m.page;
     return --s->left > 0;
@@ -163,32 +162,32 @@ static void note_sent(struct sp_group_stage *st, struct sp_departed row)
     st->departed[st->departed_count++] = row;
 }
 
-/* The row with its signature; *bytes: approximately what it adds to the message. */
-static struct sp_member_row *complete(struct sp_group_stage *st, struct sp_leaver *l,
-                                      const struct sp_leaver *before, size_t *ret_bytes)
+/* Gives the row its signature, which is borrowed. Returns approximately how many bytes it adds to a
+ * message, after the row `before`. */
+static size_t complete(struct sp_group_stage *st, struct sp_leaver *l,
+                       const struct sp_leaver *before)
 {
     enum { IDS_AND_NUMBERS = 120 };
     struct sp_signature *s = NULL;
-    *ret_bytes = IDS_AND_NUMBERS + strlen(l->row.url);
+    size_t bytes = IDS_AND_NUMBERS + strlen(l->row.url);
     if (l->row.kind != SP_PAGE_CONTENT)
-        return &l->row;
+        return bytes;
     enum sp_err err = sp_contents_get(st->contents, l->content, &s);
     sp_group_stage_note(st, err);
-    if (s && !(before && sp_id_eq(before->content, l->content)))
-        *ret_bytes += sp_signature_bytes(s);
     l->row.signature = s;
-    return &l->row;
+    bool sent = before && sp_id_eq(before->content, l->content);
+    return bytes + (s && !sent ? sp_signature_bytes(s) : 0);
 }
 
-/* The end of the message that begins with the row d->sent. Its rows have their signatures then,
- * which are borrowed. */
+/* The end of the message that begins with the row d->sent; completes its rows. */
 static uint32_t part_end(struct sp_group_stage *st, struct sp_departure *d)
 {
     size_t most = st->options.message_bytes ? st->options.message_bytes : SP_GROUP_MESSAGE_BYTES;
-    size_t sum = 0, bytes;
+    size_t sum = 0;
     uint32_t end = d->sent, rows = slice_rows(st);
     for (; end < d->count && end - d->sent < rows && !st->err; end++) {
-        complete(st, &d->leavers[end], end > d->sent ? &d->leavers[end - 1] : NULL, &bytes);
+        struct sp_leaver *l = &d->leavers[end];
+        size_t bytes = complete(st, l, end > d->sent ? l - 1 : NULL);
         if (end > d->sent && sum + bytes > most)
             break;
         sum += bytes;
@@ -220,7 +219,7 @@ static struct sp_member_row take_out(struct sp_group_stage *st, const struct sp_
     a->assigned.far = d->to;
     a->assigned.epoch = row.epoch;
     sp_group_stage_send(st, a);
-    if (l->stored)
+    if (d->stored)
         note_sent(st, (struct sp_departed){d->number, l->content, row.page, false});
     l->row.url = NULL;
     return row;

@@ -24,7 +24,6 @@
 struct sp_leaver {
     struct sp_member_row row;
     struct sp_id content;
-    bool stored;
 };
 
 /* Sends the members, ordered by content, from one group to another; takes the list. The last
