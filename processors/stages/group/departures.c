@@ -225,6 +225,17 @@ static struct sp_member_row take_out(struct sp_group_stage *st, const struct sp_
     return row;
 }
 
+/* The message that takes the next rows. */
+static struct sp_message *next_message(struct sp_departure *d, bool more)
+{
+    struct sp_message *m = more ? NULL : d->last;
+    if (!m)
+        return sp_message_new(SP_MSG_MEMBERS);
+    d->last = NULL;
+    sp_message_turn(m, SP_MSG_MEMBERS);
+    return m;
+}
+
 static void send_part(struct sp_group_stage *st, struct sp_departure *d)
 {
     fill(st, d);
@@ -232,11 +243,8 @@ static void send_part(struct sp_group_stage *st, struct sp_departure *d)
     if (st->err)
         return;
     bool more = end < d->count || d->more;
-    struct sp_message *m = more || !d->last ? sp_message_new(SP_MSG_MEMBERS) : d->last;
+    struct sp_message *m = next_message(d, more);
     struct sp_link *link = &m->link;
-    if (m == d->last)
-        d->last = NULL;
-    sp_message_turn(m, SP_MSG_MEMBERS);
     link->far = d->from;
     link->group = d->to;
     link->more = more;
