@@ -199,7 +199,8 @@ static void fill(struct sp_group_stage *st, struct sp_departure *d)
 {
     while (d->more && d->count - d->sent <= slice_rows(st) && !st->err) {
         d->count -= d->sent;
-        memmove(d->leavers, d->leavers + d->sent, d->count * sizeof *d->leavers);
+        if (d->sent)
+            memmove(d->leavers, d->leavers + d->sent, d->count * sizeof *d->leavers);
         d->sent = 0;
         read_slice(st, d);
     }
