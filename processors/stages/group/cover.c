@@ -252,6 +252,13 @@ static void depose_similar(struct sp_large *l, struct sp_hub *h)
     l->deposed.count = 0;
 }
 
+/* Only winners keep their patterns. */
+static void search_ended(struct sp_hub *h)
+{
+    if (h->winner != h)
+        sp_winning_forget_pattern(h);
+}
+
 /* Stores the result of the search. */
 static void take(struct search *s)
 {
@@ -269,8 +276,7 @@ static void take(struct search *s)
         if (!s->frontier)
             depose_similar(l, h);
     }
-    if (h->winner != h)
-        sp_winning_forget_pattern(h);
+    search_ended(h);
     h->judged = l->wins;
     h->todo = false;
 }
@@ -345,8 +351,10 @@ static bool decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
     uint32_t walked = 0;
     for (struct sp_hub *x; !s.winner && !st->err && (x = sp_shelf_next(&l->ranks, &place));) {
         keep_ahead(l, &ahead, walked++);
-        if (x != h && !may_go_on(l))
+        if (x != h && !may_go_on(l)) {
+            search_ended(h);
             return false;
+        }
         if (x != h)
             decide_one(st, l, x, true);
         if (st->err)
