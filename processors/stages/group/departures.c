@@ -82,6 +82,20 @@ static void flush_leaver(struct sp_group_stage *st, const struct sp_departure *d
     sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
 }
 
+struct sp_leaver sp_leaver_of(const struct sp_member *m, struct sp_id parent)
+{
+    return (struct sp_leaver){.row = {.page = m->page,
+                                      .version = m->version,
+                                      .content_version = m->content_version,
+                                      .kind = m->kind,
+                                      .target = m->target,
+                                      .rank = m->rank,
+                                      .url = m->url,
+                                      .epoch = m->epoch,
+                                      .parent = parent},
+                              .content = m->content};
+}
+
 static struct sp_leaver *leaver_add(struct sp_departure *d)
 {
     sp_grow(&d->leavers, &d->cap, d->count + 1);
@@ -100,23 +114,14 @@ static bool read_leaver(void *arg, struct sp_view key, struct sp_view value)
 {
     struct slice *s = arg;
     struct sp_departure *d = s->d;
-    struct sp_member m = {.stored = true};
+    struct sp_member m = {.page = {0, 0}};
     struct sp_id parent = {0, 0};
     s->err = sp_member_decode(key, value, &m, &parent);
     if (s->err != SP_OK) {
         sp_free(m.url);
         return false;
     }
-    *leaver_add(d) = (struct sp_leaver){.row = {.page = m.page,
-                                                .version = m.version,
-                                                .content_version = m.content_version,
-                                                .kind = m.kind,
-                                                .target = m.target,
-                                                .rank = m.rank,
-                                                .url = m.url,
-                                                .epoch = m.epoch,
-                                                .parent = parent},
-                                        .content = m.content};
+    *leaver_add(d) = sp_leaver_of(&m, parent);
     d->read_content = m.content;
     d->read_page = m.page;
     return --s->left > 0;

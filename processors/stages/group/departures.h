@@ -26,6 +26,8 @@ struct sp_leaver {
     struct sp_id content;
 };
 
+/* The row of a member whose parent is that page. Borrows its URL. */
+struct sp_leaver sp_leaver_of(const struct sp_member *m, struct sp_id parent);
 /* Sends the members, ordered by content, from one group to another; takes the list. The last
  * message becomes `last`, with the edge that caused the move; NULL: without edges. */
 void sp_depart(struct sp_group_stage *st, struct sp_group_id from, struct sp_group_id to,

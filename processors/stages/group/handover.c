@@ -23,22 +23,15 @@ static int by_content(const void *a, const void *b)
     return order ? order : sp_id_cmp(x->page, y->page);
 }
 
-/* Makes a row of the member, which is in no list any more. The row takes the URL. */
-static struct sp_leaver leaver_of(struct sp_group *g, struct sp_member *m)
+/* Makes a row of the member, which is in no list any more; the row takes the URL. */
+static struct sp_leaver take_out(struct sp_group *g, struct sp_member *m)
 {
+    struct sp_id none = {0, 0};
+    struct sp_leaver l = sp_leaver_of(m, m->parent ? m->parent->page : none);
+    l.row.epoch++;
+    m->url = NULL;
     note_gone(g, m);
-    return (struct sp_leaver){
-        .row = {.page = m->page,
-                .version = m->version,
-                .content_version = m->content_version,
-                .kind = m->kind,
-                .target = m->target,
-                .rank = m->rank,
-                .url = m->url,
-                .epoch = m->epoch + 1,
-                .parent = m->parent ? m->parent->page : (struct sp_id){0, 0}},
-        .content = m->content,
-    };
+    return l;
 }
 
 /* Sends the members to their new group in messages of about options.message_bytes, each of which
@@ -51,11 +44,9 @@ static void hand_over(struct sp_group_stage *st, struct sp_group *g, struct sp_m
     struct sp_leaver *leavers = sp_alloc(count * sizeof *leavers);
     qsort(leaving, count, sizeof(struct sp_member *), by_content);
     for (uint32_t i = 0; i < count; i++)
-        leavers[i] = leaver_of(g, leaving[i]);
-    for (uint32_t i = 0; i < count; i++) {
-        leaving[i]->url = NULL;
+        leavers[i] = take_out(g, leaving[i]);
+    for (uint32_t i = 0; i < count; i++) /* parents are among them */
         sp_member_free(leaving[i]);
-    }
     sp_group_changed(st, g);
     sp_depart(st, g->id, to, leavers, count, last);
 }
