@@ -46,9 +46,11 @@ struct sp_lacking {
     uint32_t others;
     uint8_t *pool_of;   /* of each word */
     uint32_t *pools_in; /* of each block of words, a bit for each pool */
+    uint64_t differs;   /* of all items: what they lack and add */
     uint32_t words_used;
     struct pool pools[POOLS]; /* the first has the odd ones */
-    struct sp_counts added;   /* shingle -> items that add it */
+    bool counts_adds;
+    struct sp_counts added; /* shingle -> items that add it, if these are counted */
     /* scratch: how the last signature differs from the reference */
     uint64_t *has; /* shingles of the reference, a bit for each */
     uint32_t *lacks;
@@ -58,7 +60,7 @@ struct sp_lacking {
     uint32_t adds_cap;
     const uint64_t **tallied;
     uint32_t *needs;
-    uint64_t *tally;
+    uint64_t *tally; /* the found items, a bit for each */
     uint32_t *found;
     uint32_t found_count;
     uint32_t found_cap;
@@ -78,9 +80,10 @@ static inline struct place *find_place(const struct sp_lacking *l, uint32_t shin
     return &l->places[i];
 }
 
-struct sp_lacking *sp_lacking_new(const struct sp_signature *reference)
+struct sp_lacking *sp_lacking_new(const struct sp_signature *reference, bool counts_adds)
 {
     struct sp_lacking *l = sp_calloc(1, sizeof *l);
+    l->counts_adds = counts_adds;
     for (l->place_shift = 28; (1ull << (32 - l->place_shift)) < 4ull * reference->shingle_count;)
         l->place_shift--;
     l->places = sp_calloc(1ul << (32 - l->place_shift), sizeof *l->places);
@@ -206,9 +209,10 @@ static void unset(struct sp_lacking *l, uint32_t number, uint32_t item)
 static void put_other(struct sp_lacking *l, uint32_t item)
 {
     struct item *i = &l->items[item];
-    i->differs = sp_alloc((l->lacks_count + l->adds_count) * sizeof *i->differs);
     i->lacks = l->lacks_count;
-    i->adds = l->adds_count;
+    i->adds = l->counts_adds ? l->adds_count : 0;
+    i->differs = sp_alloc((i->lacks + i->adds + 1ul) * sizeof *i->differs);
+    l->differs += i->lacks + i->adds;
     memcpy(i->differs, l->lacks, i->lacks * sizeof *i->differs);
     memcpy(i->differs + i->lacks, l->adds, i->adds * sizeof *i->differs);
     for (uint32_t k = 0; k < i->lacks; k++)
@@ -220,7 +224,7 @@ static void put_other(struct sp_lacking *l, uint32_t item)
 
 static uint32_t pool_of(double apart, double most)
 {
-    double pool = 1 + POOLS_EACH * apart / most;
+    double pool = 1 + POOLS_EACH * (apart / most + 1);
     return pool < POOLS ? (uint32_t)pool : POOLS - 1;
 }
 
@@ -228,7 +232,7 @@ uint32_t sp_lacking_put(struct sp_lacking *l, const struct sp_signature *x, doub
 {
     differ(l, x);
     double apart = (double)l->lacks_count + l->adds_count - most;
-    bool odd = apart <= 0 || l->lacks_count > l->count / 2;
+    bool odd = apart <= -most || l->lacks_count > l->count / 2;
     uint32_t item = take_number(l, odd ? 0 : pool_of(apart, most));
     set(l, l->count + 1, item);
     if (odd) {
@@ -256,6 +260,7 @@ void sp_lacking_take(struct sp_lacking *l, uint32_t item)
         unset(l, i->differs[k], item);
     for (uint32_t k = 0; k < i->adds; k++)
         sp_counts_take_one(&l->added, i->differs[i->lacks + k]);
+    l->differs -= i->lacks + i->adds;
     sp_free(i->differs);
     i->differs = NULL;
     l->others--;
@@ -332,11 +337,11 @@ static uint32_t known_adds(const struct sp_lacking *l, int64_t self)
 
 /* For each pool: how many of the shingles that the last signature lacks an item must lack as well,
  * at most one more than there are. Returns the pools that the search reads, a bit for each. */
-static uint32_t fill_needs(struct sp_lacking *l, double most, int64_t self)
+static uint32_t fill_needs(struct sp_lacking *l, double most, uint32_t known)
 {
     static const double rounding = 1e-6;
     double differs = (double)l->lacks_count + l->adds_count - most, all = l->lacks_count + 1.0;
-    uint32_t known = known_adds(l, self), pools = l->odd > 0;
+    uint32_t pools = l->odd > 0;
     for (uint32_t i = 0; i < POOLS; i++) {
         double need = (differs + l->pools[i].least) / 2 - rounding - known;
         l->pools[i].need = need >= all ? l->lacks_count + 1 : need > 0 ? (uint32_t)ceil(need) : 0;
@@ -358,21 +363,21 @@ static void find_in(struct sp_lacking *l, struct sp_tally_range range)
     for (uint32_t i = range.from; i < range.end; i++)
         l->needs[i] = l->pools[l->pool_of[i]].need;
     sp_tally(l->tallied, l->lacks_count, range, l->needs, l->tally);
-    for (uint32_t i = range.from; i < range.end; i++)
-        add_found(l, i, (l->tally[i] & row(l, l->count + 1)[i]) | row(l, l->count)[i]);
+    for (uint32_t i = range.from; i < range.end; i++) {
+        l->tally[i] = (l->tally[i] & row(l, l->count + 1)[i]) | row(l, l->count)[i];
+        add_found(l, i, l->tally[i]);
+    }
 }
 
-struct sp_lacking_found sp_lacking_find(struct sp_lacking *l, const struct sp_signature *x,
-                                        double most, int64_t self)
+/* The last signature is x. */
+static struct sp_lacking_found find(struct sp_lacking *l, double most, uint32_t known)
 {
     uint32_t blocks = (l->words_used + BLOCK - 1) / BLOCK, read = 0;
-    if (blocks == 0)
-        return (struct sp_lacking_found){NULL, 0, 0};
-    differ(l, x);
-    uint32_t pools = fill_needs(l, most, self);
+    uint32_t pools = fill_needs(l, most, known);
     for (uint32_t i = 0; i < l->lacks_count; i++)
         l->tallied[i] = row(l, l->lacks[i]);
     l->found_count = 0;
+    memset(l->tally, 0, l->words * sizeof *l->tally);
     for (uint32_t i = 0, end; i < blocks; i = end + 1) {
         for (end = i; end < blocks && l->pools_in[end] & pools;)
             end++;
@@ -381,4 +386,41 @@ struct sp_lacking_found sp_lacking_find(struct sp_lacking *l, const struct sp_si
         read += end - i;
     }
     return (struct sp_lacking_found){l->found, l->found_count, BLOCK * read};
+}
+
+struct sp_lacking_found sp_lacking_find(struct sp_lacking *l, const struct sp_signature *x,
+                                        double most, int64_t self)
+{
+    SP_ASSERT(l->counts_adds);
+    if (l->words_used == 0)
+        return (struct sp_lacking_found){NULL, 0, 0};
+    differ(l, x);
+    return find(l, most, known_adds(l, self));
+}
+
+struct sp_lacking_found sp_lacking_find_knowing(struct sp_lacking *l, const struct sp_signature *x,
+                                                double most, const uint32_t *unshared,
+                                                uint32_t unshared_count)
+{
+    if (l->words_used == 0)
+        return (struct sp_lacking_found){NULL, 0, 0};
+    differ(l, x);
+    uint32_t known = l->adds_count;
+    for (uint32_t i = 0; i < unshared_count; i++)
+        known -= find_place(l, unshared[i])->at == 0;
+    return find(l, most, known);
+}
+
+bool sp_lacking_is_found(const struct sp_lacking *l, uint32_t item)
+{
+    return l->tally[item / 64] >> item % 64 & 1;
+}
+
+size_t sp_lacking_bytes(const struct sp_lacking *l)
+{
+    size_t places = (1ul << (32 - l->place_shift)) * sizeof *l->places;
+    size_t a_word = (l->count + 2ul) * sizeof *l->rows + 64 * sizeof *l->items +
+                    sizeof *l->pool_of + sizeof *l->needs + sizeof *l->tally;
+    return sizeof *l + places + l->words * a_word + l->differs * sizeof *l->items->differs +
+           l->added.cap * sizeof *l->added.items;
 }

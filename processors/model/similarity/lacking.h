@@ -20,6 +20,7 @@
 #define SP_SIMILARITY_LACKING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "page/signature.h"
@@ -28,8 +29,9 @@ enum { SP_LACKING_NONE = -1 };
 
 struct sp_lacking;
 
-/* Copies the shingles of the reference. Never NULL. */
-struct sp_lacking *sp_lacking_new(const struct sp_signature *reference);
+/* Copies the shingles of the reference. Never NULL. `counts_adds`: keeps the table of the shingles
+ * that items add, which sp_lacking_find needs and sp_lacking_find_knowing does not. */
+struct sp_lacking *sp_lacking_new(const struct sp_signature *reference, bool counts_adds);
 /* NULL is allowed. */
 void sp_lacking_free(struct sp_lacking *l);
 
@@ -50,12 +52,24 @@ struct sp_lacking_found {
 struct sp_lacking_found sp_lacking_find(struct sp_lacking *l, const struct sp_signature *x,
                                         double most, int64_t self);
 
+/* The same if the caller knows that no item has these shingles, of which x has each. Items that
+ * have some may be left out. */
+struct sp_lacking_found sp_lacking_find_knowing(struct sp_lacking *l, const struct sp_signature *x,
+                                                double most, const uint32_t *unshared,
+                                                uint32_t unshared_count);
+
+/* Whether the last search has found the item. */
+bool sp_lacking_is_found(const struct sp_lacking *l, uint32_t item);
+
 /* A better reference: the shingles that more than half of the items have, those aside that are
  * found by each search. The caller owns it. NULL: the reference has the same shingles. */
 struct sp_signature *sp_lacking_centre(const struct sp_lacking *l);
 
 /* How many items are found by each search: those that have too little of the reference, and those
- * that hardly differ from it. */
+ * that do not differ from it. */
 uint32_t sp_lacking_odd(const struct sp_lacking *l);
+
+/* Memory in bytes. */
+size_t sp_lacking_bytes(const struct sp_lacking *l);
 
 #endif

@@ -134,27 +134,26 @@ void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signat
     sp_star_row_changed(s, s->stars[star].pivot);
 }
 
-uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
-                               const struct sp_signature *pivot, uint32_t *ret_common)
+struct beside sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                                    const struct sp_signature *pivot)
 {
     uint32_t pivot_row = s->stars[star].pivot, count = sp_star_beside_of(s, x, pivot);
-    uint32_t gathered = 0, common = 0;
+    struct beside b = {0};
     make_keys(s, pivot_row, s->hashes, count);
     for (uint32_t i = 0; i < count; i++) {
-        if (sp_counts_get(&s->common, common_key(pivot_row, s->hashes[i]))) {
-            common++;
+        if (sp_counts_get(&s->common, common_key(pivot_row, s->hashes[i])))
             continue;
-        }
+        s->hashes[b.rare++] = s->hashes[i];
         struct sp_star_list list = sp_star_table_get(s->beside, s->keys[i]);
         const uint32_t *rows = sp_star_numbers(&list);
-        sp_grow(&s->gathered, &s->gathered_cap, gathered + list.count);
+        sp_grow(&s->gathered, &s->gathered_cap, b.gathered + list.count);
         s->stats.scanned += list.count;
         for (uint32_t k = 0; k < list.count; k++) {
             struct row *r = &s->rows[rows[k]];
             if (r->star == star && r->gathered++ == 0)
-                s->gathered[gathered++] = rows[k];
+                s->gathered[b.gathered++] = rows[k];
         }
     }
-    *ret_common = common;
-    return gathered;
+    b.common = count - b.rare;
+    return b;
 }

@@ -109,7 +109,7 @@ struct tried {
     uint32_t at;                 /* its place there */
     uint32_t row;
     uint64_t name;
-    uint32_t beside; /* shingles that the pivot does not have */
+    uint32_t order; /* of trying: the shingles that the pivot does not have, or 0 */
     enum kid_kind kind;
 };
 
@@ -131,6 +131,7 @@ struct sp_stars {
     struct sp_counts common;   /* shingle of a star that many kids have; by keys: key of a star */
     struct sp_counts adopters; /* adopted row -> its adopter's number plus one */
     struct sp_counts totals;   /* star whose pivot is capped -> the pivot's total */
+    struct sp_counts lacks;    /* kid -> its item in the index of lacks.c plus one */
     struct row *rows;
     uint32_t row_cap;
     struct heap *heaps; /* of litters */

@@ -14,6 +14,7 @@
  *   patterns.c patterns that rule rows out without their signatures
  *   norms.c    cosine: these patterns
  *   opinions.c combined: these patterns
+ *   lacks.c    the index of kids by the shingles of the pivot that they lack
  *   beside.c   the index of kids by their shingles that the pivot does not have ("beside" it)
  *   place.c    finds the place of a new row
  *   star.c     makes and frees stars
@@ -158,11 +159,46 @@ uint32_t sp_star_count_beside(struct sp_stars *s, const struct sp_signature *chi
                               const struct sp_signature *pivot);
 /* Indexes all kids of a star that has become large. */
 void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot);
-/* Fills s->gathered with the kids that share a shingle with x that the pivot does not have; each
- * one's `gathered` is the number of such shingles, and the caller must reset it. *ret_common: the
- * number of such shingles of x that are common among kids. */
-uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
-                               const struct sp_signature *pivot, uint32_t *ret_common);
+/* The shingles of a probe that the pivot does not have. */
+struct beside {
+    uint32_t rare;     /* those in the index, the first of s->hashes */
+    uint32_t common;   /* the others */
+    uint32_t gathered; /* kids with which it shares rare ones */
+};
+/* Fills s->gathered with the kids that share a rare shingle with x; each one's `gathered` is the
+ * number of such shingles, and the caller must reset it. */
+struct beside sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                                    const struct sp_signature *pivot);
+
+/* ---- lacks.c ---- */
+
+/* So many kids were tried in vain. Makes the index when these are as many as there are kids: then
+ * it reads the signatures of all. False: an error. */
+bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_signature *pivot,
+                        uint32_t in_vain);
+/* Add a kid to the index, or remove it, if there is one. */
+void sp_star_lacks_put(struct sp_stars *s, struct kids *kids, uint32_t row,
+                       const struct sp_signature *x);
+void sp_star_lacks_take(struct sp_stars *s, struct kids *kids, uint32_t row);
+void sp_star_lacks_free(struct sp_stars *s, struct kids *kids);
+/* For tests: whether the kid is in the index exactly if there is one. */
+bool sp_star_lacks_has(const struct sp_stars *s, const struct kids *kids, uint32_t row);
+/* Memory of the index in bytes. */
+size_t sp_star_lacks_bytes(const struct kids *kids);
+/* The kids that can be similar to a probe: all that are, and a few others. Valid until the next use
+ * of the index. */
+struct lacking {
+    const struct lacks *of; /* NULL: there is no index */
+    const uint32_t *items;
+    uint32_t count;
+};
+/* Kids that share with x one of these shingles, the first `rare` of s->hashes, may be left out. */
+struct lacking sp_star_lacks_find(struct sp_stars *s, const struct kids *kids,
+                                  const struct sp_signature *x, uint32_t rare);
+/* The i-th of them; *ret_name: its name. */
+uint32_t sp_star_lacking_row(const struct lacking *found, uint32_t i, uint64_t *ret_name);
+/* Whether a kid of the star is one of them. */
+bool sp_star_is_lacking(const struct sp_stars *s, const struct lacking *found, uint32_t row);
 
 /* ---- kids.c ---- */
 

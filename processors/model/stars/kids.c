@@ -62,6 +62,7 @@ void sp_star_kids_free(struct sp_stars *s, uint32_t star)
     if (!kids)
         return;
     s->stats.bytes -= sizeof *kids;
+    sp_star_lacks_free(s, kids);
     sp_star_litters_free(s, kids);
     queue_free(s, kids);
     sp_free(kids);
@@ -110,6 +111,7 @@ void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
     else if (sp_star_kids_count(s->stars[star].kids) >= INDEXED_FROM && !s->by_keys &&
              sp_star_domain_of(s, star)->posted)
         sp_star_index_all(s, star, pivot);
+    sp_star_lacks_put(s, s->stars[star].kids, row, child);
     if (sp_star_cover_child(s, star, pivot, child))
         sp_star_row_changed(s, pivot_row);
     sp_star_row_changed(s, row);
@@ -126,6 +128,7 @@ bool sp_star_kid_remove(struct sp_stars *s, uint32_t row, const struct sp_signat
         uint32_t beside = sp_star_beside_of(s, child, pivot);
         sp_star_beside_take(s, c->pivot, row, s->hashes, beside);
     }
+    sp_star_lacks_take(s, c->kids, row);
     sp_star_uncover_child(s, r->star, child);
     sp_star_litter_leave(s, row);
     r->star = NONE;

@@ -73,6 +73,7 @@ struct owing {
 
 struct kids {
     struct litter *litters; /* by kind, size, then overlap */
+    struct lacks *lacks;    /* lacks.c; NULL: few were tried in vain */
     uint32_t litter_counts[KID_KINDS];
     uint32_t rows[KID_KINDS];
     uint32_t min_total; /* least of all members so far */

@@ -39,6 +39,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_counts_done(&s->common);
     sp_counts_done(&s->adopters);
     sp_counts_done(&s->totals);
+    sp_counts_done(&s->lacks);
     sp_free(s->rows);
     sp_free(s->heaps);
     sp_free(s->stars);
@@ -68,12 +69,12 @@ void sp_stars_stats(const struct sp_stars *s, struct sp_stars_stats *ret_stats)
 {
     *ret_stats = s->stats;
     ret_stats->postings = sp_star_table_postings(s->posted) + sp_star_table_postings(s->beside);
-    ret_stats->bytes = sizeof *s + sp_star_table_bytes(s->posted) + sp_star_table_bytes(s->beside) +
-                       s->common.cap * sizeof *s->common.items +
-                       s->adopters.cap * sizeof *s->adopters.items +
-                       s->totals.cap * sizeof *s->totals.items + s->row_cap * sizeof *s->rows +
-                       s->heap_cap * sizeof *s->heaps + s->star_cap * sizeof *s->stars +
-                       s->brief_cap * sizeof *s->briefs + s->stats.bytes;
+    ret_stats->bytes =
+        sizeof *s + sp_star_table_bytes(s->posted) + sp_star_table_bytes(s->beside) +
+        s->common.cap * sizeof *s->common.items + s->adopters.cap * sizeof *s->adopters.items +
+        s->totals.cap * sizeof *s->totals.items + s->lacks.cap * sizeof *s->lacks.items +
+        s->row_cap * sizeof *s->rows + s->heap_cap * sizeof *s->heaps +
+        s->star_cap * sizeof *s->stars + s->brief_cap * sizeof *s->briefs + s->stats.bytes;
 }
 
 /* ---- domains ---- */

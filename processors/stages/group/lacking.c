@@ -94,7 +94,7 @@ static void make(struct sp_large *l, const struct sp_signature *reference)
 {
     struct sp_shelf_place place = sp_shelf_first(&l->winners);
     l->lacking = sp_calloc(1, sizeof *l->lacking);
-    l->lacking->index = sp_lacking_new(reference);
+    l->lacking->index = sp_lacking_new(reference, true);
     l->lacking->centred_at = 2 * l->winners.count;
     for (struct sp_hub *w; (w = sp_shelf_next(&l->winners, &place));)
         sp_lacking_winners_enter(l, w);

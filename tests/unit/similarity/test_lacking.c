@@ -69,8 +69,32 @@ static bool has(struct sp_lacking_found found, uint32_t item)
     return times;
 }
 
+/* A search that knows which shingles of x no item has finds the similar items that share none of
+ * them: here, all shingles of x that the reference does not have. */
+static void check_knowing(struct sp_lacking *l, const struct items *items, uint32_t x,
+                          const struct sp_signature *reference)
+{
+    uint32_t unshared[TEXT], count = 0;
+    const struct sp_signature *s = items->of[x];
+    for (uint32_t i = 0; i < TEXT; i++)
+        if (!bsearch(&s->hashes[i], reference->hashes, TEXT, sizeof *s->hashes, sp_by_u32))
+            unshared[count++] = s->hashes[i];
+    struct sp_lacking_found found = sp_lacking_find_knowing(l, s, most_of(s), unshared, count);
+    for (uint32_t y = 0; y < ITEMS; y++) {
+        if (!items->in[y])
+            continue;
+        bool shares = false;
+        for (uint32_t i = 0; i < count; i++)
+            shares |= bsearch(&unshared[i], items->of[y]->hashes, TEXT, sizeof *unshared,
+                              sp_by_u32) != NULL;
+        CU_ASSERT_TRUE(shares || has(found, items->number[y]) || !similar(s, items->of[y]));
+        CU_ASSERT_EQUAL(has(found, items->number[y]), sp_lacking_is_found(l, items->number[y]));
+    }
+}
+
 /* Looks for each item. Returns the share of those found that are not similar, of all pairs. */
-static double check_all(struct sp_lacking *l, const struct items *items)
+static double check_all(struct sp_lacking *l, const struct items *items,
+                        const struct sp_signature *reference)
 {
     uint64_t in_vain = 0, pairs = 0;
     for (uint32_t x = 0; x < ITEMS; x++) {
@@ -86,6 +110,7 @@ static double check_all(struct sp_lacking *l, const struct items *items)
             in_vain += is_found && !is_similar;
             pairs++;
         }
+        check_knowing(l, items, x, reference);
     }
     return pairs ? (double)in_vain / (double)pairs : 0;
 }
@@ -95,25 +120,25 @@ TEST(all_similar_items_are_found_and_few_others)
     uint64_t random = 1;
     struct items *items = sp_calloc(1, sizeof *items);
     struct sp_signature *reference = edited(&random, 1, 1);
-    struct sp_lacking *l = sp_lacking_new(reference);
+    struct sp_lacking *l = sp_lacking_new(reference, true);
     for (uint32_t i = 0; i < ITEMS; i++) {
         items->of[i] = i % 50 ? edited(&random, 2 + i % 2, i) : edited(&random, i % 3, i);
         items->number[i] = sp_lacking_put(l, items->of[i], most_of(items->of[i]));
         items->in[i] = true;
     }
-    CU_ASSERT_TRUE(check_all(l, items) < 0.05);
+    CU_ASSERT_TRUE(check_all(l, items, reference) < 0.05);
     CU_ASSERT_TRUE(sp_lacking_odd(l) < ITEMS / 20);
     for (int round = 0; round < 3; round++) { /* numbers are used again */
         for (uint32_t i = (uint32_t)round; i < ITEMS; i += 3) {
             sp_lacking_take(l, items->number[i]);
             items->in[i] = false;
         }
-        CU_ASSERT_TRUE(check_all(l, items) < 0.05);
+        CU_ASSERT_TRUE(check_all(l, items, reference) < 0.05);
         for (uint32_t i = (uint32_t)round; i < ITEMS; i += 6) {
             items->number[i] = sp_lacking_put(l, items->of[i], most_of(items->of[i]));
             items->in[i] = true;
         }
-        check_all(l, items);
+        check_all(l, items, reference);
     }
     for (uint32_t i = 0; i < ITEMS; i++) {
         if (items->in[i])
@@ -133,7 +158,7 @@ TEST(odd_items_are_always_found)
     uint64_t random = 1;
     struct sp_signature *reference = edited(&random, 0, 1), *other = sp_signature_alloc(TEXT, 0);
     struct sp_signature *x = edited(&random, 2, 3);
-    struct sp_lacking *l = sp_lacking_new(reference);
+    struct sp_lacking *l = sp_lacking_new(reference, true);
     uint32_t items[3];
     CU_ASSERT_EQUAL(sp_lacking_find(l, x, most_of(x), SP_LACKING_NONE).count, 0);
     for (uint32_t i = 0; i < TEXT; i++)
@@ -160,7 +185,7 @@ TEST(the_centre_has_what_most_items_have)
 {
     uint64_t random = 1;
     struct sp_signature *all = edited(&random, 0, 1), *reference = edited(&random, 2, 3), *items[9];
-    struct sp_lacking *l = sp_lacking_new(reference);
+    struct sp_lacking *l = sp_lacking_new(reference, true);
     CU_ASSERT_TRUE(shared(all, reference) < TEXT);
     for (uint32_t i = 0; i < 9; i++) {
         items[i] = edited(&random, 3, 5 + i);
@@ -171,7 +196,7 @@ TEST(the_centre_has_what_most_items_have)
     CU_ASSERT_EQUAL(centre->shingle_count, TEXT);
     CU_ASSERT_EQUAL(memcmp(centre->hashes, all->hashes, TEXT * sizeof *all->hashes), 0);
     sp_lacking_free(l);
-    l = sp_lacking_new(centre);
+    l = sp_lacking_new(centre, true);
     CU_ASSERT_PTR_NULL(sp_lacking_centre(l));
     for (uint32_t i = 0; i < 9; i++)
         sp_lacking_put(l, items[i], most_of(items[i]));
@@ -189,7 +214,7 @@ static struct sp_lacking_found find_among(uint32_t count)
 {
     uint64_t random = 1;
     struct sp_signature *reference = edited(&random, 0, 1), *x = edited(&random, 3, 2);
-    struct sp_lacking *l = sp_lacking_new(reference);
+    struct sp_lacking *l = sp_lacking_new(reference, true);
     for (uint32_t i = 0; i < count; i++) {
         struct sp_signature *s = edited(&random, 3, 40 * i + 41);
         if (TEXT - shared(s, reference) > most_of(s))

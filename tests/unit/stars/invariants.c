@@ -90,6 +90,8 @@ static const char *broken_kid(struct sample *x, uint32_t row)
         return "a kid is not reached";
     if (c->kids->indexed && !is_listed(s, c, pivot, kid, row))
         return "a kid is not listed";
+    if (!sp_star_lacks_has(s, c->kids, row))
+        return "a kid is not indexed by what it lacks";
     if (k.kind == CHILD && !sp_similar(&x->similarity, kid, pivot, NULL))
         return "a child is not similar to the pivot";
     if (k.kind == ADOPTED) {
@@ -128,7 +130,7 @@ static uint64_t bytes_of_kids(const struct sp_stars *s, const struct kids *kids)
 {
     uint64_t bytes = 0;
     if (kids)
-        bytes = sizeof *kids + sp_star_litters_bytes(s, kids);
+        bytes = sizeof *kids + sp_star_litters_bytes(s, kids) + sp_star_lacks_bytes(kids);
     if (kids && kids->owes)
         bytes += sizeof *kids->owing + kids->owing->queue_room * sizeof *kids->owing->queue;
     return bytes;

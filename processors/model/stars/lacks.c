@@ -1,0 +1,183 @@
+/* Finds the kids of a star that can be similar to a probe by the shingles of the pivot that they
+ * lack (similarity/lacking.h).
+ *
+ * If the pages of a site were edited in different places, a page that was edited in two has enough
+ * in common with the pivot to resemble any kid, but resembles only kids that were edited in the
+ * same places, if there are any. This index names them; otherwise all would be tried one after
+ * another. It takes memory, so it is made when as many kids of the star have been tried in vain as
+ * there are. It changes no result, and it is not stored. */
+#include "similarity/lacking.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "stars/internal.h"
+
+/* Of an item. The name is here because the caller's would have to be waited for. */
+struct lacking_row {
+    uint64_t name;
+    uint32_t row;
+};
+
+struct lacks {
+    struct sp_lacking *index; /* NULL: not made yet */
+    uint32_t in_vain;         /* kids that were tried so far */
+    struct lacking_row *rows; /* by item */
+    uint32_t row_cap;
+    size_t bytes; /* that are in the statistics */
+};
+
+static size_t bytes_of(const struct lacks *l)
+{
+    return sizeof *l + l->row_cap * sizeof *l->rows + (l->index ? sp_lacking_bytes(l->index) : 0);
+}
+
+size_t sp_star_lacks_bytes(const struct kids *kids)
+{
+    return kids->lacks ? bytes_of(kids->lacks) : 0;
+}
+
+static void count_bytes(struct sp_stars *s, struct lacks *l)
+{
+    size_t bytes = bytes_of(l);
+    s->stats.bytes += bytes - l->bytes;
+    l->bytes = bytes;
+}
+
+bool sp_star_lacks_has(const struct sp_stars *s, const struct kids *kids, uint32_t row)
+{
+    const struct lacks *l = kids->lacks;
+    uint32_t item = sp_counts_get(&s->lacks, row);
+    return !l || !l->index ? !item : item && l->rows[item - 1].row == row;
+}
+
+/* Two signatures that are not capped are not similar if more shingles are in only one of them than
+ * this is for both. */
+static double most_apart(const struct sp_stars *s, const struct sp_signature *x)
+{
+    static const double slack = 1e-6;
+    return sp_star_is_capped(x) ? (double)INFINITY
+                                : (1 - s->tau) / (1 + s->tau) * x->shingle_count + slack;
+}
+
+void sp_star_lacks_put(struct sp_stars *s, struct kids *kids, uint32_t row,
+                       const struct sp_signature *x)
+{
+    struct lacks *l = kids->lacks;
+    if (!l || !l->index)
+        return;
+    uint32_t item = sp_lacking_put(l->index, x, most_apart(s, x));
+    sp_grow(&l->rows, &l->row_cap, item + 1);
+    l->rows[item] = (struct lacking_row){sp_star_name(s, row), row};
+    sp_counts_add(&s->lacks, row, item + 1);
+    count_bytes(s, l);
+}
+
+void sp_star_lacks_take(struct sp_stars *s, struct kids *kids, uint32_t row)
+{
+    struct lacks *l = kids->lacks;
+    uint32_t item = l && l->index ? sp_counts_get(&s->lacks, row) : 0;
+    if (!item)
+        return;
+    sp_lacking_take(l->index, item - 1);
+    sp_counts_forget(&s->lacks, row);
+    count_bytes(s, l);
+}
+
+static void forget_row(void *arg, struct kid kid)
+{
+    struct sp_stars *s = arg;
+    sp_counts_forget(&s->lacks, kid.row);
+}
+
+void sp_star_lacks_free(struct sp_stars *s, struct kids *kids)
+{
+    struct lacks *l = kids->lacks;
+    if (!l)
+        return;
+    if (l->index)
+        sp_star_kids_each(s, kids, forget_row, s);
+    sp_lacking_free(l->index);
+    s->stats.bytes -= l->bytes;
+    sp_free(l->rows);
+    sp_free(l);
+    kids->lacks = NULL;
+}
+
+/* What most kids have in common: the pivot differs from that in its own way. It is judged by the
+ * first kids. NULL: the pivot's shingles. */
+static struct sp_signature *centre_of(struct sp_stars *s, const struct kids *kids,
+                                      const struct sp_signature *pivot)
+{
+    enum { JUDGED = 256 };
+    uint32_t rows[JUDGED];
+    uint32_t count = sp_star_kids_first(s, kids, (1 << KID_KINDS) - 1, JUDGED, rows);
+    struct sp_lacking *judged = sp_lacking_new(pivot, true);
+    const struct sp_signature *x;
+    for (uint32_t i = 0; i < count && sp_star_signature_of(s, rows[i], &x); i++)
+        sp_lacking_put(judged, x, most_apart(s, x));
+    struct sp_signature *centre = sp_lacking_centre(judged);
+    sp_lacking_free(judged);
+    return centre;
+}
+
+struct making {
+    struct sp_stars *stars;
+    struct kids *kids;
+};
+
+static void put_kid(void *arg, struct kid kid)
+{
+    struct making *m = arg;
+    const struct sp_signature *x;
+    if (sp_star_signature_of(m->stars, kid.row, &x))
+        sp_star_lacks_put(m->stars, m->kids, kid.row, x);
+}
+
+static bool make(struct sp_stars *s, struct kids *kids, const struct sp_signature *pivot)
+{
+    struct making m = {s, kids};
+    struct sp_signature *centre = centre_of(s, kids, pivot);
+    kids->lacks->index = sp_lacking_new(centre ? centre : pivot, false);
+    sp_signature_unref(centre);
+    sp_star_kids_each(s, kids, put_kid, &m);
+    return s->err == SP_OK;
+}
+
+bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_signature *pivot,
+                        uint32_t in_vain)
+{
+    if (!kids->indexed || in_vain == 0 || (kids->lacks && kids->lacks->index))
+        return true;
+    if (!kids->lacks) {
+        kids->lacks = sp_calloc(1, sizeof *kids->lacks);
+        count_bytes(s, kids->lacks);
+    }
+    struct lacks *l = kids->lacks;
+    l->in_vain += in_vain;
+    return l->in_vain < sp_star_kids_count(kids) || make(s, kids, pivot);
+}
+
+struct lacking sp_star_lacks_find(struct sp_stars *s, const struct kids *kids,
+                                  const struct sp_signature *x, uint32_t rare)
+{
+    const struct lacks *l = kids->lacks;
+    if (!l || !l->index)
+        return (struct lacking){0};
+    struct sp_lacking_found found =
+        sp_lacking_find_knowing(l->index, x, most_apart(s, x), s->hashes, rare);
+    return (struct lacking){l, found.items, found.count};
+}
+
+uint32_t sp_star_lacking_row(const struct lacking *found, uint32_t i, uint64_t *ret_name)
+{
+    const struct lacking_row *r = &found->of->rows[found->items[i]];
+    *ret_name = r->name;
+    return r->row;
+}
+
+bool sp_star_is_lacking(const struct sp_stars *s, const struct lacking *found, uint32_t row)
+{
+    uint32_t item = sp_counts_get(&s->lacks, row);
+    return item && sp_lacking_is_found(found->of->index, item - 1);
+}
