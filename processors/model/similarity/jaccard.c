@@ -161,3 +161,12 @@ bool sp_similar_sharing(const struct sp_similarity_options *o, const struct sp_s
         *ret_similarity = (double)shared / (double)all;
     return true;
 }
+
+double sp_jaccard_apart(double tau, const struct sp_signature *s)
+{
+    static const double rounding = 1e-6;
+    double share = (1 - tau) / (1 + tau);
+    if (s->shingle_count < s->shingle_total)
+        share += (1 - share) * (1 - tau);
+    return (share + rounding) * s->shingle_count;
+}

@@ -79,6 +79,17 @@ bool sp_jaccard_at_least(const struct sp_signature *a, const struct sp_signature
 bool sp_jaccard_reaches(const struct sp_signature *a, const struct sp_signature *b,
                         double threshold);
 
+/* Of the kept shingles of two signatures with J >= tau, at most sp_jaccard_apart of the one plus
+ * that of the other are in only one of them. All capped signatures must keep equally many.
+ *
+ * Proof: let s = (1 - tau) / (1 + tau), and let a and b of the shingles be in the range that both
+ * know. Of these, J >= tau lets at most s (a + b) be in only one. That is all if nothing is capped:
+ * s n for each of n. Else let the one that is capped (of two, that with the smaller range) keep b,
+ * all in the range, and the other n, of which n - a are outside. As a >= tau b, at most
+ * s (a + b) + n - a <= n - b ((1 - s) tau - s) differ, and n <= b. So the sum is large enough if a
+ * capped signature allows s + (1 - s) (1 - tau) of what it keeps. */
+double sp_jaccard_apart(double tau, const struct sp_signature *s);
+
 /* The weighted Jaccard of two length vectors, sum of min / sum of max: an upper bound of J of pages
  * with these lengths. 0 for two empty ones. */
 double sp_length_bound(const uint32_t a[SP_DIMS], const uint32_t b[SP_DIMS]);

@@ -8,8 +8,6 @@
  * there are. It changes no result, and it is not stored. */
 #include "similarity/lacking.h"
 
-#include <math.h>
-
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -51,22 +49,13 @@ bool sp_star_lacks_has(const struct sp_stars *s, const struct kids *kids, uint32
     return !l || !l->index ? !item : item && l->rows[item - 1].row == row;
 }
 
-/* Two signatures that are not capped are not similar if more shingles are in only one of them than
- * this is for both. */
-static double most_apart(const struct sp_stars *s, const struct sp_signature *x)
-{
-    static const double slack = 1e-6;
-    return sp_star_is_capped(x) ? (double)INFINITY
-                                : (1 - s->tau) / (1 + s->tau) * x->shingle_count + slack;
-}
-
 void sp_star_lacks_put(struct sp_stars *s, struct kids *kids, uint32_t row,
                        const struct sp_signature *x)
 {
     struct lacks *l = kids->lacks;
     if (!l || !l->index)
         return;
-    uint32_t item = sp_lacking_put(l->index, x, most_apart(s, x));
+    uint32_t item = sp_lacking_put(l->index, x, sp_jaccard_apart(s->tau, x));
     sp_grow(&l->rows, &l->row_cap, item + 1);
     l->rows[item] = (struct lacking_row){sp_star_name(s, row), row};
     sp_counts_add(&s->lacks, row, item + 1);
@@ -115,7 +104,7 @@ static struct sp_signature *centre_of(struct sp_stars *s, const struct kids *kid
     struct sp_lacking *judged = sp_lacking_new(pivot, true);
     const struct sp_signature *x;
     for (uint32_t i = 0; i < count && sp_star_signature_of(s, rows[i], &x); i++)
-        sp_lacking_put(judged, x, most_apart(s, x));
+        sp_lacking_put(judged, x, sp_jaccard_apart(s->tau, x));
     struct sp_signature *centre = sp_lacking_centre(judged);
     sp_lacking_free(judged);
     return centre;
@@ -165,7 +154,7 @@ struct lacking sp_star_lacks_find(struct sp_stars *s, const struct kids *kids,
     if (!l || !l->index)
         return (struct lacking){0};
     struct sp_lacking_found found =
-        sp_lacking_find_knowing(l->index, x, most_apart(s, x), s->hashes, rare);
+        sp_lacking_find_knowing(l->index, x, sp_jaccard_apart(s->tau, x), s->hashes, rare);
     return (struct lacking){l, found.items, found.count};
 }
 

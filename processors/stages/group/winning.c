@@ -72,13 +72,10 @@ struct sp_pattern {
     uint64_t bits[];
 };
 
-/* J >= tau allows at most (1 - tau) / (1 + tau) of all shingles of both to be in only one. */
 static double most_of(const struct sp_similarity_options *o, const struct sp_signature *s)
 {
-    static const double slack = 1e-6;
-    if (!sp_method_info(o->method)->jaccard || s->shingle_count != s->shingle_total)
-        return (double)INFINITY;
-    return ((1 - o->threshold) / (1 + o->threshold) + slack) * s->shingle_count;
+    return sp_method_info(o->method)->jaccard ? sp_jaccard_apart(o->threshold, s)
+                                              : (double)INFINITY;
 }
 
 static struct sp_pattern *pattern_of(const struct sp_similarity_options *o,

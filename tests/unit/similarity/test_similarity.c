@@ -186,6 +186,60 @@ TEST(the_estimate_of_capped_signatures_is_close)
     CU_ASSERT(worst > 0);
 }
 
+/* A page of so many shingles of `from`, the first ones or any, and of others below `range`; it
+ * keeps the smallest `cap`. */
+static struct sp_signature *changed(const uint32_t *from, uint32_t count, uint32_t others,
+                                    uint32_t range, uint32_t cap)
+{
+    struct sp_signature *s = random_signature(count + others, count + others, range);
+    for (uint32_t i = 0; i < count; i++)
+        s->hashes[i] = from[i];
+    for (uint32_t i = 0; i < others; i++)
+        s->hashes[count + i] = (uint32_t)draw(range);
+    qsort(s->hashes, count + others, sizeof *s->hashes, by_value);
+    s->shingle_count = s->shingle_total < cap ? s->shingle_total : cap;
+    return s;
+}
+
+TEST(similar_signatures_differ_in_no_more_shingles_than_both_allow)
+{
+    enum { CAP = 60, MOST = 150 };
+    static const double thresholds[] = {0.3, 0.5, 0.8, 0.9, 1};
+    for (size_t t = 0; t < sizeof thresholds / sizeof *thresholds; t++) {
+        double tau = thresholds[t], fullest[3] = {0};
+        uint32_t pairs[3] = {0};
+        for (int round = 0; round < 20000; round++) {
+            uint32_t from[MOST], n = 20 + (uint32_t)draw(MOST - 20),
+                                 less = (uint32_t)((1 - tau) * n) + 1;
+            for (uint32_t i = 0; i < n; i++)
+                from[i] = (uint32_t)draw(UINT32_MAX);
+            if (draw(2))
+                qsort(from, n, sizeof *from, by_value);
+            uint32_t range = UINT32_MAX >> draw(4), count = n - (uint32_t)draw(less);
+            struct sp_signature *x = changed(from, n, 0, 1, CAP),
+                                *y = changed(from, count, (uint32_t)draw(less), range, CAP);
+            double j;
+            if (sp_jaccard_at_least(x, y, tau, &j)) {
+                size_t capped = (size_t)(x->shingle_total > CAP) + (y->shingle_total > CAP);
+                double apart = x->shingle_count + y->shingle_count -
+                               2.0 * (double)shared_by_definition(x->hashes, x->shingle_count,
+                                                                  y->hashes, y->shingle_count);
+                double allowed = sp_jaccard_apart(tau, x) + sp_jaccard_apart(tau, y);
+                CU_ASSERT(apart <= allowed);
+                fullest[capped] = fmax(fullest[capped], apart / allowed);
+                pairs[capped]++;
+            }
+            sp_signature_unref(x);
+            sp_signature_unref(y);
+        }
+        printf("at %.1f: %u, %u and %u pairs, up to %.2f, %.2f and %.2f of what is allowed\n", tau,
+               pairs[0], pairs[1], pairs[2], fullest[0], fullest[1], fullest[2]);
+        CU_ASSERT(pairs[0] > 100 && pairs[1 + (tau == 1)] > 100);
+        CU_ASSERT(tau == 1 || fullest[0] > 0.9);
+        CU_ASSERT(tau == 1 || fullest[1] > 0.6);
+    }
+}
+
 static size_t lcs_by_definition(const uint32_t *a, size_t n, const uint32_t *b, size_t m)
 {
     size_t table[32][32] = {{0}};
