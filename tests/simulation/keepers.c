@@ -84,7 +84,8 @@ void keeping_open(struct keeping *k, const struct sp_similarity_options *similar
                                                        .name = name_of,
                                                        .changed = on_changed,
                                                        .arg = k,
-                                                       .twins = k->keeper == KEEPS_EDGES});
+                                                       .twins = k->keeper == KEEPS_EDGES,
+                                                       .orphans_apart = k->keeper == KEEPS_EDGES});
     for (uint32_t i = 0; i < k->cells; i++)
         k->domains[i] = sp_stars_domain_new(k->stars, 1 + i, small);
 }

@@ -83,6 +83,41 @@ static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signatur
     return sp_star_count_beside(s, x, pivot) <= most && sp_star_cover_possible(s, pivot, x);
 }
 
+/* Whether the row is on some fringe or the only one of its star: it belongs to no other row. */
+static bool is_loose(const struct sp_stars *s, uint32_t row)
+{
+    const struct row *r = &s->rows[row];
+    const struct star *c = &s->stars[r->star];
+    if (c->pivot != row)
+        return r->kind == FRINGE && !r->orphan;
+    return !c->kids && !c->headless && !c->draining;
+}
+
+/* The new child adopts the loose rows elsewhere that it touched, if the star can hold them. Each
+ * row that resembles all of these would touch them one by one. */
+static bool adopt_loose(struct sp_stars *s, uint32_t row, uint32_t star,
+                        const struct sp_signature *pivot)
+{
+    for (uint32_t i = 0; i < s->touched_count; i++) {
+        uint32_t other = s->touched[i].row, from = s->rows[other].star;
+        const struct sp_signature *x;
+        if (from == star || !is_loose(s, other))
+            continue;
+        if (!sp_star_signature_of(s, other, &x))
+            return false;
+        if (!can_hold(s, star, x, pivot, sp_star_bound_missing(s, x->shingle_count)))
+            continue;
+        if (s->stars[from].pivot == other) {
+            sp_star_uncover_star(s, from, x);
+            sp_star_free(s, from);
+        } else if (!sp_star_kid_leave(s, other, x)) {
+            return false;
+        }
+        sp_star_kid_add(s, star, other, pivot, x, ADOPTED, row);
+    }
+    return s->err == SP_OK;
+}
+
 /* Two rows that share a template, and little else, go to the fringe of the star whose pivot has the
  * template: x, and the touched row, which is similar and alone in its star. As a star they would
  * have to post shingles of the template, so that each page of the site found each such pair. */
@@ -134,7 +169,8 @@ static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
         return false;
     sp_star_kid_add(s, star, row, pivot, x, CHILD, NONE);
     adopt(s, row, star);
-    return sp_star_centre(s, star) && sp_star_gather(s, s->rows[row].star);
+    return adopt_loose(s, row, star, pivot) && sp_star_centre(s, star) &&
+           sp_star_gather(s, s->rows[row].star);
 }
 
 /* The row becomes a kid of the star if it has too few shingles of its own to be found by them, or

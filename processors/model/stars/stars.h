@@ -42,7 +42,9 @@
  *
  * A row may resemble no member of a star but share so much with its pivot that too few of its
  * shingles are rare. It is then on the star's fringe: it is not a member, but is found through the
- * star. If a later child resembles it, the child adopts it and it becomes a member. Rows on the
+ * star. If a later child resembles it, the child adopts it and it becomes a member. A new child
+ * also adopts what it resembles on the fringes of other stars, and rows that are alone in their
+ * stars; or else each later row that resembles them all would touch them one by one. Rows on the
  * fringe that resemble each other are reported one by one; the first row that resembles two of them
  * makes them a star, but only with more than 32 if it has too few rare shingles. Two similar rows
  * also go to a fringe if they share too few shingles that the pivot does not have.
@@ -103,6 +105,9 @@ struct sp_stars_options {
     void (*changed)(void *arg, uint32_t row);
     void *arg;
     bool twins; /* rows may have twins (below) */
+    /* Probes do not touch orphans: each will be inserted again, and its own probe will find what it
+     * resembles. Else the touches of rows connect what is similar at any time. */
+    bool orphans_apart;
 };
 
 struct sp_stars_stats {

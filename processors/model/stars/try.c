@@ -204,7 +204,8 @@ static bool try_nearest(struct trial *t, bool *ret_more)
     while (s->tried_count) {
         struct tried k = take_first(s);
         bool similar = false;
-        if (k.row == before || k.row == t->except)
+        if (k.row == before || k.row == t->except ||
+            (s->options.orphans_apart && s->rows[k.row].orphan))
             continue;
         before = k.row;
         if (can_be_similar(t, &k) && !try_kid(t, k.row, k.kind == FRINGE, &similar))

@@ -59,7 +59,8 @@ void sp_near_open(struct sp_compare_stage *c)
                                  .prefetch = prefetch,
                                  .changed = on_changed,
                                  .arg = c,
-                                 .twins = true};
+                                 .twins = true,
+                                 .orphans_apart = true};
     c->stars = sp_stars_new(&o);
 }
 

@@ -46,7 +46,8 @@ static void open_index(struct sample *s, const struct sp_similarity_options *sim
                                        .name = name_of_row,
                                        .prefetch = note_announced,
                                        .changed = note_changed,
-                                       .arg = s};
+                                       .arg = s,
+                                       .orphans_apart = true};
     s->similarity = *similarity;
     s->max_shingles = max_shingles;
     s->stars = sp_stars_new(&options);

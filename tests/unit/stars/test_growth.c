@@ -317,6 +317,59 @@ TEST(when_a_pivot_leaves_each_row_costs_the_same_however_many_there_are)
     check_leaving(2000, SHORT, around_one, 1.2, 10);
 }
 
+/* A list of 30 products, each of which has a price of its own in one page of ten: a page resembles
+ * those with few such prices, and not the others. */
+static struct sp_signature *of_prices(struct sample *s)
+{
+    enum { PRODUCTS = 30, EACH = 5 };
+    uint32_t shingles[PRODUCTS * EACH];
+    for (uint32_t i = 0; i < PRODUCTS * EACH; i += EACH) {
+        uint64_t price = sample_random(s, 10) ? 0 : 1 + sample_random(s, 100);
+        for (uint32_t k = i; k < i + EACH; k++)
+            shingles[k] = (uint32_t)sp_mix64(price << 32 | (k + 1));
+    }
+    return signature_of_set(s, shingles, PRODUCTS * EACH, s->random);
+}
+
+/* All pages change three times, the oldest first. */
+static struct sp_stars_stats cost_of_changes(uint32_t pages)
+{
+    struct sample s;
+    struct sp_similarity_options o;
+    struct sp_stars_stats before, after;
+    sp_similarity_options_default(&o);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t i = 0; i < pages; i++)
+        sample_add(&s, of_prices(&s));
+    sp_stars_stats(s.stars, &before);
+    for (uint32_t i = 0; i < 3 * pages; i++) {
+        sample_remove(&s, i);
+        sample_add(&s, of_prices(&s));
+        sample_work(&s, 16);
+    }
+    sp_stars_stats(s.stars, &after);
+    sample_done(&s);
+    after.probes -= before.probes;
+    after.touches -= before.touches;
+    after.verified -= before.verified;
+    return after;
+}
+
+TEST(pages_that_change_again_and_again_touch_few_stars)
+{
+    enum { CHANGING = 500 };
+    struct sp_stars_stats once = cost_of_changes(CHANGING), more = cost_of_changes(4 * CHANGING);
+    printf("a probe: %.2f touches and %.2f verified at %d pages, %.2f and %.2f at %d; a change: "
+           "%.2f probes, %.2f\n",
+           (double)once.touches / once.probes, (double)once.verified / once.probes, CHANGING,
+           (double)more.touches / more.probes, (double)more.verified / more.probes, 4 * CHANGING,
+           (double)once.probes / (3 * CHANGING), (double)more.probes / (12 * CHANGING));
+    CU_ASSERT((double)once.touches <= 4.0 * once.probes);
+    CU_ASSERT((double)more.touches <= 4.0 * more.probes);
+    CU_ASSERT((double)more.verified <= 15.0 * more.probes);
+    CU_ASSERT((double)more.probes <= 12.0 * 10 * CHANGING);
+}
+
 static uint64_t look_ups_of_unlike(uint32_t rows)
 {
     struct sample s;
