@@ -83,38 +83,145 @@ static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signatur
     return sp_star_count_beside(s, x, pivot) <= most && sp_star_cover_possible(s, pivot, x);
 }
 
-/* Whether the row is on some fringe or the only one of its star: it belongs to no other row. */
-static bool is_loose(const struct sp_stars *s, uint32_t row)
+/* ---- small stars, which become part of another one ---- */
+
+struct absorbing {
+    struct sp_stars *stars;
+    const struct sp_signature *x;
+    bool all;
+};
+
+static void check_member(void *arg, struct kid kid)
 {
-    const struct row *r = &s->rows[row];
-    const struct star *c = &s->stars[r->star];
-    if (c->pivot != row)
-        return r->kind == FRINGE && !r->orphan;
-    return !c->kids && !c->headless && !c->draining;
+    struct absorbing *a = arg;
+    const struct sp_signature *child;
+    double similarity;
+    if (!a->all || kid.kind != CHILD || !sp_star_signature_of(a->stars, kid.row, &child))
+        return;
+    a->all = sp_star_bound_sizes(a->stars, a->x->shingle_total, child->shingle_total) &&
+             sp_star_verify(a->stars, a->x, child, &similarity) &&
+             sp_star_cover_possible(a->stars, a->x, child);
 }
 
-/* The new child adopts the loose rows elsewhere that it touched, if the star can hold them. Each
- * row that resembles all of these would touch them one by one. */
-static bool adopt_loose(struct sp_stars *s, uint32_t row, uint32_t star,
-                        const struct sp_signature *pivot)
+static bool is_large(const struct sp_stars *s, const struct touched *t)
 {
-    for (uint32_t i = 0; i < s->touched_count; i++) {
-        uint32_t other = s->touched[i].row, from = s->rows[other].star;
-        const struct sp_signature *x;
-        if (from == star || !is_loose(s, other))
-            continue;
-        if (!sp_star_signature_of(s, other, &x))
+    return t->direct && size_of(s, t) > ABSORBED_KIDS;
+}
+
+static bool is_small(const struct sp_stars *s, const struct touched *t)
+{
+    const struct kids *kids = s->stars[t->star].kids;
+    return t->direct && !is_orphan(s, t) &&
+           (!is_pivot(s, t) || !kids ||
+            (sp_star_kids_of_kind(kids, CHILD) <= ABSORBED_KIDS &&
+             sp_star_kids_of_kind(kids, CHILD) == sp_star_kids_count(kids)));
+}
+
+/* Whether x, which is similar to the touched row, is also similar to all children of its small
+ * star. */
+static bool resembles_all(struct sp_stars *s, const struct touched *t, const struct sp_signature *x)
+{
+    struct absorbing a = {s, x, true};
+    const struct sp_signature *touched;
+    if (!is_small(s, t) || !sp_star_signature_of(s, t->row, &touched) ||
+        !sp_star_cover_possible(s, x, touched))
+        return false;
+    if (is_pivot(s, t))
+        sp_star_kids_each(s, s->stars[t->star].kids, check_member, &a);
+    return a.all && s->err == SP_OK;
+}
+
+struct members {
+    uint32_t *rows;
+    uint32_t count;
+};
+
+static void take_member(void *arg, struct kid kid)
+{
+    struct members *m = arg;
+    m->rows[m->count++] = kid.row;
+}
+
+/* The star of the touched row ends; its members become kids of `to`, which has that pivot. */
+static bool merge_into(struct sp_stars *s, const struct touched *t, uint32_t to,
+                       const struct sp_signature *to_pivot, enum kid_kind kind, uint32_t adopter)
+{
+    uint32_t rows[ABSORBED_KIDS + 1] = {t->row}, star = t->star;
+    struct members m = {rows, 1};
+    const struct sp_signature *touched, *member;
+    bool pivot = is_pivot(s, t);
+    if (pivot)
+        sp_star_kids_each(s, s->stars[star].kids, take_member, &m);
+    if (!sp_star_signature_of(s, t->row, &touched))
+        return false;
+    for (uint32_t i = pivot; i < m.count; i++)
+        if (!sp_star_signature_of(s, rows[i], &member) || !sp_star_kid_leave(s, rows[i], member))
             return false;
-        if (!can_hold(s, star, x, pivot, sp_star_bound_missing(s, x->shingle_count)))
-            continue;
-        if (s->stars[from].pivot == other) {
-            sp_star_uncover_star(s, from, x);
-            sp_star_free(s, from);
-        } else if (!sp_star_kid_leave(s, other, x)) {
-            return false;
-        }
-        sp_star_kid_add(s, star, other, pivot, x, ADOPTED, row);
+    if (pivot) {
+        sp_star_uncover_star(s, star, touched);
+        sp_star_free(s, star);
     }
+    for (uint32_t i = 0; i < m.count; i++) {
+        if (!sp_star_signature_of(s, rows[i], &member))
+            return false;
+        sp_star_kid_add(s, to, rows[i], to_pivot, member, kind, adopter);
+    }
+    return true;
+}
+
+/* Whether the star `to`, which has that pivot, can hold x. */
+static bool can_adopt(struct sp_stars *s, uint32_t to, const struct sp_signature *to_pivot,
+                      const struct sp_signature *x)
+{
+    return can_hold(s, to, x, to_pivot, sp_star_bound_missing(s, x->shingle_count));
+}
+
+struct adopting {
+    struct sp_stars *stars;
+    const struct sp_signature *x; /* the adopter */
+    uint32_t to;
+    const struct sp_signature *to_pivot;
+    bool all;
+};
+
+static void check_adopted(void *arg, struct kid kid)
+{
+    struct adopting *a = arg;
+    const struct sp_signature *child;
+    double similarity;
+    if (!a->all || !sp_star_signature_of(a->stars, kid.row, &child))
+        return;
+    a->all = sp_star_bound_sizes(a->stars, a->x->shingle_total, child->shingle_total) &&
+             sp_star_verify(a->stars, a->x, child, &similarity) &&
+             can_adopt(a->stars, a->to, a->to_pivot, child);
+}
+
+/* Whether the new child x can adopt the touched row, with its star if that is small. */
+static bool can_adopt_all(struct adopting *a, const struct touched *t)
+{
+    struct sp_stars *s = a->stars;
+    const struct star *from = &s->stars[s->rows[t->row].star];
+    const struct sp_signature *touched;
+    if (s->rows[t->row].star == a->to || !is_small(s, t) || from->headless || from->draining ||
+        !sp_star_signature_of(s, t->row, &touched) || !can_adopt(s, a->to, a->to_pivot, touched))
+        return false;
+    a->all = true;
+    if (is_pivot(s, t))
+        sp_star_kids_each(s, from->kids, check_adopted, a);
+    return a->all && s->err == SP_OK;
+}
+
+/* The new child adopts what it resembles elsewhere, if its star can hold it: rows on a fringe, rows
+ * alone in their stars, and small stars. Each row that resembles all of these would touch them one
+ * by one. */
+static bool adopt_elsewhere(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
+                            uint32_t star, const struct sp_signature *pivot)
+{
+    struct adopting a = {s, x, star, pivot, true};
+    for (uint32_t i = 0; i < s->touched_count && s->err == SP_OK; i++)
+        if (can_adopt_all(&a, &s->touched[i]) &&
+            !merge_into(s, &s->touched[i], star, pivot, ADOPTED, row))
+            return false;
     return s->err == SP_OK;
 }
 
@@ -169,7 +276,7 @@ static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
         return false;
     sp_star_kid_add(s, star, row, pivot, x, CHILD, NONE);
     adopt(s, row, star);
-    return adopt_loose(s, row, star, pivot) && sp_star_centre(s, star) &&
+    return adopt_elsewhere(s, row, x, star, pivot) && sp_star_centre(s, star) &&
            sp_star_gather(s, s->rows[row].star);
 }
 
@@ -236,92 +343,6 @@ static bool join_beside(struct sp_stars *s, uint32_t row, const struct sp_signat
     return join_if_held(s, s->touched->star, row, x, FRINGE, NONE, ret_joined);
 }
 
-/* ---- the new row resembles all members of several small stars, and unites them ---- */
-
-struct absorbing {
-    struct sp_stars *stars;
-    const struct sp_signature *x;
-    bool all;
-};
-
-static void check_member(void *arg, struct kid kid)
-{
-    struct absorbing *a = arg;
-    const struct sp_signature *child;
-    double similarity;
-    if (!a->all || kid.kind != CHILD || !sp_star_signature_of(a->stars, kid.row, &child))
-        return;
-    a->all = sp_star_bound_sizes(a->stars, a->x->shingle_total, child->shingle_total) &&
-             sp_star_verify(a->stars, a->x, child, &similarity) &&
-             sp_star_cover_possible(a->stars, a->x, child);
-}
-
-static bool is_large(const struct sp_stars *s, const struct touched *t)
-{
-    return t->direct && size_of(s, t) > ABSORBED_KIDS;
-}
-
-static bool is_small(const struct sp_stars *s, const struct touched *t)
-{
-    const struct kids *kids = s->stars[t->star].kids;
-    return t->direct && !is_orphan(s, t) &&
-           (!is_pivot(s, t) || !kids ||
-            (sp_star_kids_of_kind(kids, CHILD) <= ABSORBED_KIDS &&
-             sp_star_kids_of_kind(kids, CHILD) == sp_star_kids_count(kids)));
-}
-
-/* Whether x, which is similar to the touched row, is also similar to all children of its small
- * star. */
-static bool resembles_all(struct sp_stars *s, const struct touched *t, const struct sp_signature *x)
-{
-    struct absorbing a = {s, x, true};
-    const struct sp_signature *touched;
-    if (!is_small(s, t) || !sp_star_signature_of(s, t->row, &touched) ||
-        !sp_star_cover_possible(s, x, touched))
-        return false;
-    if (is_pivot(s, t))
-        sp_star_kids_each(s, s->stars[t->star].kids, check_member, &a);
-    return a.all && s->err == SP_OK;
-}
-
-struct members {
-    uint32_t *rows;
-    uint32_t count;
-};
-
-static void take_member(void *arg, struct kid kid)
-{
-    struct members *m = arg;
-    m->rows[m->count++] = kid.row;
-}
-
-/* The star of the touched row ends; its members become children of `to`. */
-static bool merge_into(struct sp_stars *s, const struct touched *t, uint32_t to,
-                       const struct sp_signature *x)
-{
-    uint32_t rows[ABSORBED_KIDS + 1] = {t->row}, star = t->star;
-    struct members m = {rows, 1};
-    const struct sp_signature *touched, *member;
-    bool pivot = is_pivot(s, t);
-    if (pivot)
-        sp_star_kids_each(s, s->stars[star].kids, take_member, &m);
-    if (!sp_star_signature_of(s, t->row, &touched))
-        return false;
-    for (uint32_t i = pivot; i < m.count; i++)
-        if (!sp_star_signature_of(s, rows[i], &member) || !sp_star_kid_leave(s, rows[i], member))
-            return false;
-    if (pivot) {
-        sp_star_uncover_star(s, star, touched);
-        sp_star_free(s, star);
-    }
-    for (uint32_t i = 0; i < m.count; i++) {
-        if (!sp_star_signature_of(s, rows[i], &member))
-            return false;
-        sp_star_kid_add(s, to, rows[i], x, member, CHILD, NONE);
-    }
-    return true;
-}
-
 /* If x resembles all members of several small stars, it becomes their pivot. */
 static bool absorb(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
                    bool *ret_absorbed)
@@ -345,7 +366,7 @@ static bool absorb(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
         return s->err == SP_OK;
     uint32_t to = found(d, row, x);
     for (uint32_t i = 0; i < count; i++)
-        if (!merge_into(s, &s->absorbed[i], to, x))
+        if (!merge_into(s, &s->absorbed[i], to, x, CHILD, NONE))
             return false;
     return true;
 }
