@@ -5,11 +5,15 @@
  * in common with the pivot to resemble any kid, but resembles only kids that were edited in the
  * same places, if there are any. This index names them; otherwise all would be tried one after
  * another. It takes memory, so it is made when as many kids of the star have been tried in vain as
- * there are. It changes no result, and it is not stored. */
+ * there are. It changes no result, and it is not stored. To make it reads the signatures of all
+ * kids at once, so a star of too many kids has none. */
 #include "similarity/lacking.h"
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "stars/internal.h"
+
+enum { KIDS_MOST = 1 << 18 };
 
 /* Of an item. The name is here because the caller's would have to be waited for. */
 struct lacking_row {
@@ -76,7 +80,8 @@ void sp_star_lacks_take(struct sp_stars *s, struct kids *kids, uint32_t row)
 static void forget_row(void *arg, struct kid kid)
 {
     struct sp_stars *s = arg;
-    sp_counts_forget(&s->lacks, kid.row);
+    if (sp_counts_get(&s->lacks, kid.row)) /* after an error some are not in the index */
+        sp_counts_forget(&s->lacks, kid.row);
 }
 
 void sp_star_lacks_free(struct sp_stars *s, struct kids *kids)
@@ -136,6 +141,7 @@ static bool make(struct sp_stars *s, struct kids *kids, const struct sp_signatur
 bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_signature *pivot,
                         uint32_t in_vain)
 {
+    uint32_t count = sp_star_kids_count(kids);
     if (!kids->indexed || in_vain == 0 || (kids->lacks && kids->lacks->index))
         return true;
     if (!kids->lacks) {
@@ -143,8 +149,8 @@ bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_s
         count_bytes(s, kids->lacks);
     }
     struct lacks *l = kids->lacks;
-    l->in_vain += in_vain;
-    return l->in_vain < sp_star_kids_count(kids) || make(s, kids, pivot);
+    l->in_vain = sp_min_u32(l->in_vain + in_vain, KIDS_MOST);
+    return l->in_vain < count || count >= KIDS_MOST || make(s, kids, pivot);
 }
 
 struct lacking sp_star_lacks_find(struct sp_stars *s, const struct kids *kids,

@@ -13,7 +13,7 @@ static enum sp_err signature_of_row(void *arg, uint32_t row, const struct sp_sig
     struct sample *s = arg;
     SP_ASSERT(row < s->rows && (s->live[row] || s->ghost[row]));
     *ret = s->signatures[row];
-    return SP_OK;
+    return s->fails_after && --s->fails_after == 0 ? SP_STORE : SP_OK;
 }
 
 static uint64_t name_of_row(void *arg, uint32_t row)

@@ -28,6 +28,7 @@ struct sample {
     uint32_t rows;
     uint32_t risen; /* the last of touches */
     uint64_t random;
+    uint32_t fails_after; /* so many signatures are read, then one cannot be; 0: all can */
 };
 
 void sample_init(struct sample *s, const struct sp_similarity_options *similarity,

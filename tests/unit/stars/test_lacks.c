@@ -131,3 +131,21 @@ TEST(the_index_of_lacking_kids_changes_no_result)
     sample_done(&s);
     sample_done(&restored);
 }
+
+/* The index reads the signatures of all kids. */
+TEST(a_signature_that_cannot_be_read_ends_the_probe)
+{
+    enum { ROWS = 400 };
+    for (uint32_t after = 1; after < 2 * ROWS + ROWS / 2; after += 7) {
+        struct sample s;
+        struct sp_touches touches;
+        init(&s);
+        for (uint32_t i = 0; i < ROWS; i++)
+            sample_add(&s, page(&s, FIRST));
+        struct sp_signature *x = page(&s, SECOND);
+        s.fails_after = after;
+        CU_ASSERT_EQUAL(sp_stars_probe(s.domain, x, SP_STARS_NONE, &touches), SP_STORE);
+        sp_signature_unref(x);
+        sample_done(&s);
+    }
+}
