@@ -373,6 +373,8 @@ static void find_in(struct sp_lacking *l, struct sp_tally_range range)
 static struct sp_lacking_found find(struct sp_lacking *l, double most, uint32_t known)
 {
     uint32_t blocks = (l->words_used + BLOCK - 1) / BLOCK, read = 0;
+    if (blocks == 0)
+        return (struct sp_lacking_found){NULL, 0, 0};
     uint32_t pools = fill_needs(l, most, known);
     for (uint32_t i = 0; i < l->lacks_count; i++)
         l->tallied[i] = row(l, l->lacks[i]);
@@ -392,8 +394,6 @@ struct sp_lacking_found sp_lacking_find(struct sp_lacking *l, const struct sp_si
                                         double most, int64_t self)
 {
     SP_ASSERT(l->counts_adds);
-    if (l->words_used == 0)
-        return (struct sp_lacking_found){NULL, 0, 0};
     differ(l, x);
     return find(l, most, known_adds(l, self));
 }
@@ -402,8 +402,6 @@ struct sp_lacking_found sp_lacking_find_knowing(struct sp_lacking *l, const stru
                                                 double most, const uint32_t *unshared,
                                                 uint32_t unshared_count)
 {
-    if (l->words_used == 0)
-        return (struct sp_lacking_found){NULL, 0, 0};
     differ(l, x);
     uint32_t known = l->adds_count;
     for (uint32_t i = 0; i < unshared_count; i++)

@@ -85,11 +85,21 @@ static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signatur
 
 /* ---- small stars, which become part of another one ---- */
 
+/* x, and the star whose kids its small stars would become. */
 struct absorbing {
     struct sp_stars *stars;
     const struct sp_signature *x;
+    uint32_t to; /* NONE: a new star, whose pivot is x */
+    const struct sp_signature *to_pivot;
     bool all;
 };
+
+static bool can_absorb(const struct absorbing *a, const struct sp_signature *member)
+{
+    return a->to == NONE ? sp_star_cover_possible(a->stars, a->x, member)
+                         : can_hold(a->stars, a->to, member, a->to_pivot,
+                                    sp_star_bound_missing(a->stars, member->shingle_count));
+}
 
 static void check_member(void *arg, struct kid kid)
 {
@@ -99,8 +109,7 @@ static void check_member(void *arg, struct kid kid)
     if (!a->all || kid.kind != CHILD || !sp_star_signature_of(a->stars, kid.row, &child))
         return;
     a->all = sp_star_bound_sizes(a->stars, a->x->shingle_total, child->shingle_total) &&
-             sp_star_verify(a->stars, a->x, child, &similarity) &&
-             sp_star_cover_possible(a->stars, a->x, child);
+             sp_star_verify(a->stars, a->x, child, &similarity) && can_absorb(a, child);
 }
 
 static bool is_large(const struct sp_stars *s, const struct touched *t)
@@ -118,17 +127,17 @@ static bool is_small(const struct sp_stars *s, const struct touched *t)
 }
 
 /* Whether x, which is similar to the touched row, is also similar to all children of its small
- * star. */
-static bool resembles_all(struct sp_stars *s, const struct touched *t, const struct sp_signature *x)
+ * star, and can absorb all. */
+static bool resembles_all(struct absorbing *a, const struct touched *t)
 {
-    struct absorbing a = {s, x, true};
+    struct sp_stars *s = a->stars;
     const struct sp_signature *touched;
-    if (!is_small(s, t) || !sp_star_signature_of(s, t->row, &touched) ||
-        !sp_star_cover_possible(s, x, touched))
+    if (!is_small(s, t) || !sp_star_signature_of(s, t->row, &touched) || !can_absorb(a, touched))
         return false;
+    a->all = true;
     if (is_pivot(s, t))
-        sp_star_kids_each(s, s->stars[t->star].kids, check_member, &a);
-    return a.all && s->err == SP_OK;
+        sp_star_kids_each(s, s->stars[t->star].kids, check_member, a);
+    return a->all && s->err == SP_OK;
 }
 
 struct members {
@@ -169,59 +178,20 @@ static bool merge_into(struct sp_stars *s, const struct touched *t, uint32_t to,
     return true;
 }
 
-/* Whether the star `to`, which has that pivot, can hold x. */
-static bool can_adopt(struct sp_stars *s, uint32_t to, const struct sp_signature *to_pivot,
-                      const struct sp_signature *x)
-{
-    return can_hold(s, to, x, to_pivot, sp_star_bound_missing(s, x->shingle_count));
-}
-
-struct adopting {
-    struct sp_stars *stars;
-    const struct sp_signature *x; /* the adopter */
-    uint32_t to;
-    const struct sp_signature *to_pivot;
-    bool all;
-};
-
-static void check_adopted(void *arg, struct kid kid)
-{
-    struct adopting *a = arg;
-    const struct sp_signature *child;
-    double similarity;
-    if (!a->all || !sp_star_signature_of(a->stars, kid.row, &child))
-        return;
-    a->all = sp_star_bound_sizes(a->stars, a->x->shingle_total, child->shingle_total) &&
-             sp_star_verify(a->stars, a->x, child, &similarity) &&
-             can_adopt(a->stars, a->to, a->to_pivot, child);
-}
-
-/* Whether the new child x can adopt the touched row, with its star if that is small. */
-static bool can_adopt_all(struct adopting *a, const struct touched *t)
-{
-    struct sp_stars *s = a->stars;
-    const struct star *from = &s->stars[s->rows[t->row].star];
-    const struct sp_signature *touched;
-    if (s->rows[t->row].star == a->to || !is_small(s, t) || from->headless || from->draining ||
-        !sp_star_signature_of(s, t->row, &touched) || !can_adopt(s, a->to, a->to_pivot, touched))
-        return false;
-    a->all = true;
-    if (is_pivot(s, t))
-        sp_star_kids_each(s, from->kids, check_adopted, a);
-    return a->all && s->err == SP_OK;
-}
-
 /* The new child adopts what it resembles elsewhere, if its star can hold it: rows on a fringe, rows
  * alone in their stars, and small stars. Each row that resembles all of these would touch them one
  * by one. */
 static bool adopt_elsewhere(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
                             uint32_t star, const struct sp_signature *pivot)
 {
-    struct adopting a = {s, x, star, pivot, true};
-    for (uint32_t i = 0; i < s->touched_count && s->err == SP_OK; i++)
-        if (can_adopt_all(&a, &s->touched[i]) &&
-            !merge_into(s, &s->touched[i], star, pivot, ADOPTED, row))
+    struct absorbing a = {s, x, star, pivot, true};
+    for (uint32_t i = 0; i < s->touched_count && s->err == SP_OK; i++) {
+        const struct touched *t = &s->touched[i];
+        uint32_t from = s->rows[t->row].star;
+        if (from != star && !s->stars[from].headless && !s->stars[from].draining &&
+            resembles_all(&a, t) && !merge_into(s, t, star, pivot, ADOPTED, row))
             return false;
+    }
     return s->err == SP_OK;
 }
 
@@ -357,9 +327,10 @@ static bool absorb(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
     }
     if (small < 2 || large)
         return true;
+    struct absorbing a = {s, x, NONE, x, true};
     sp_grow(&s->absorbed, &s->absorbed_cap, s->touched_count);
     for (uint32_t i = 0; i < s->touched_count && s->err == SP_OK; i++)
-        if (resembles_all(s, &s->touched[i], x))
+        if (resembles_all(&a, &s->touched[i]))
             s->absorbed[count++] = s->touched[i];
     *ret_absorbed = count >= 2;
     if (count < 2 || s->err)
