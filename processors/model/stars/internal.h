@@ -172,8 +172,8 @@ struct beside sp_star_gather_beside(struct sp_stars *s, uint32_t star, const str
 
 /* ---- lacks.c ---- */
 
-/* So many kids were tried in vain. Makes the index when these are as many as there are kids: then
- * it reads the signatures of all. False: an error. */
+/* So many kids of an indexed star were tried in vain. Makes the index when these are as many as
+ * there are kids: then it reads the signatures of all. False: an error. */
 bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_signature *pivot,
                         uint32_t in_vain);
 /* Add a kid to the index, or remove it, if there is one. */

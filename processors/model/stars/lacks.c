@@ -26,24 +26,14 @@ struct lacks {
     uint32_t in_vain;         /* kids that were tried so far */
     struct lacking_row *rows; /* by item */
     uint32_t row_cap;
-    size_t bytes; /* that are in the statistics */
 };
-
-static size_t bytes_of(const struct lacks *l)
-{
-    return sizeof *l + l->row_cap * sizeof *l->rows + (l->index ? sp_lacking_bytes(l->index) : 0);
-}
 
 size_t sp_star_lacks_bytes(const struct kids *kids)
 {
-    return kids->lacks ? bytes_of(kids->lacks) : 0;
-}
-
-static void count_bytes(struct sp_stars *s, struct lacks *l)
-{
-    size_t bytes = bytes_of(l);
-    s->stats.bytes += bytes - l->bytes;
-    l->bytes = bytes;
+    const struct lacks *l = kids->lacks;
+    if (!l)
+        return 0;
+    return sizeof *l + l->row_cap * sizeof *l->rows + (l->index ? sp_lacking_bytes(l->index) : 0);
 }
 
 bool sp_star_lacks_has(const struct sp_stars *s, const struct kids *kids, uint32_t row)
@@ -59,11 +49,12 @@ void sp_star_lacks_put(struct sp_stars *s, struct kids *kids, uint32_t row,
     struct lacks *l = kids->lacks;
     if (!l || !l->index)
         return;
+    s->stats.bytes -= sp_star_lacks_bytes(kids);
     uint32_t item = sp_lacking_put(l->index, x, sp_jaccard_apart(s->tau, x));
     sp_grow(&l->rows, &l->row_cap, item + 1);
     l->rows[item] = (struct lacking_row){sp_star_name(s, row), row};
     sp_counts_add(&s->lacks, row, item + 1);
-    count_bytes(s, l);
+    s->stats.bytes += sp_star_lacks_bytes(kids);
 }
 
 void sp_star_lacks_take(struct sp_stars *s, struct kids *kids, uint32_t row)
@@ -72,9 +63,10 @@ void sp_star_lacks_take(struct sp_stars *s, struct kids *kids, uint32_t row)
     uint32_t item = l && l->index ? sp_counts_get(&s->lacks, row) : 0;
     if (!item)
         return;
+    s->stats.bytes -= sp_star_lacks_bytes(kids);
     sp_lacking_take(l->index, item - 1);
+    s->stats.bytes += sp_star_lacks_bytes(kids);
     sp_counts_forget(&s->lacks, row);
-    count_bytes(s, l);
 }
 
 static void forget_row(void *arg, struct kid kid)
@@ -91,8 +83,8 @@ void sp_star_lacks_free(struct sp_stars *s, struct kids *kids)
         return;
     if (l->index)
         sp_star_kids_each(s, kids, forget_row, s);
+    s->stats.bytes -= sp_star_lacks_bytes(kids);
     sp_lacking_free(l->index);
-    s->stats.bytes -= l->bytes;
     sp_free(l->rows);
     sp_free(l);
     kids->lacks = NULL;
@@ -132,7 +124,9 @@ static bool make(struct sp_stars *s, struct kids *kids, const struct sp_signatur
 {
     struct making m = {s, kids};
     struct sp_signature *centre = centre_of(s, kids, pivot);
+    s->stats.bytes -= sp_star_lacks_bytes(kids);
     kids->lacks->index = sp_lacking_new(centre ? centre : pivot, false);
+    s->stats.bytes += sp_star_lacks_bytes(kids);
     sp_signature_unref(centre);
     sp_star_kids_each(s, kids, put_kid, &m);
     return s->err == SP_OK;
@@ -142,11 +136,11 @@ bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_s
                         uint32_t in_vain)
 {
     uint32_t count = sp_star_kids_count(kids);
-    if (!kids->indexed || in_vain == 0 || (kids->lacks && kids->lacks->index))
+    if (kids->lacks && kids->lacks->index)
         return true;
     if (!kids->lacks) {
         kids->lacks = sp_calloc(1, sizeof *kids->lacks);
-        count_bytes(s, kids->lacks);
+        s->stats.bytes += sp_star_lacks_bytes(kids);
     }
     struct lacks *l = kids->lacks;
     l->in_vain = sp_min_u32(l->in_vain + in_vain, KIDS_MOST);
@@ -161,6 +155,7 @@ struct lacking sp_star_lacks_find(struct sp_stars *s, const struct kids *kids,
         return (struct lacking){0};
     struct sp_lacking_found found =
         sp_lacking_find_knowing(l->index, x, sp_jaccard_apart(s->tau, x), s->hashes, rare);
+    s->stats.scanned += found.count;
     return (struct lacking){l, found.items, found.count};
 }
 

@@ -113,7 +113,7 @@ struct sp_stars_options {
 struct sp_stars_stats {
     uint64_t probes;
     uint64_t looked_up;  /* shingles or keys */
-    uint64_t scanned;    /* postings */
+    uint64_t scanned;    /* postings, and kids that the index of lacks.c found */
     uint64_t candidates; /* stars that passed the count filter */
     uint64_t verified;   /* rows whose signature was compared with a probe's */
     uint64_t touches;

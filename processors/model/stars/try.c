@@ -253,6 +253,16 @@ static bool has_fringe(const struct trial *t)
     return sp_star_kids_of_kind(t->star->kids, FRINGE) > 0;
 }
 
+/* Whether the index is quicker than the litters. If x resembles the pivot, it finds most kids, and
+ * only those on the fringe matter. */
+static bool wants_index(const struct trial *t)
+{
+    enum { KIDS_EACH = 64 }; /* of the fringe: that are passed over in the time one is compared */
+    const struct kids *kids = t->star->kids;
+    return t->members ||
+           KIDS_EACH * (uint64_t)sp_star_kids_of_kind(kids, FRINGE) > sp_star_kids_count(kids);
+}
+
 /* Whether number `i` of t->lacking is a member to try. */
 static bool is_member(const struct trial *t, uint32_t i, bool fringe, struct tried *ret_tried)
 {
@@ -323,7 +333,9 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
         t.beside = beside.common;
         try_gathered(&t, beside.gathered);
     }
-    t.lacking = sp_star_lacks_find(s, kids, x, beside.rare);
+    bool indexed = kids->indexed && wants_index(&t);
+    if (indexed)
+        t.lacking = sp_star_lacks_find(s, kids, x, beside.rare);
     if (t.lacking.of)
         try_lacking(&t);
     else
@@ -332,5 +344,5 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
     if (!try_nearest(&t, &more) ||
         (more && !(t.lacking.of ? try_lacking_by_name(&t) : try_by_name(&t))))
         return false;
-    return sp_star_lacks_note(s, kids, pivot, t.in_vain > NEAREST ? t.in_vain : 0);
+    return !indexed || t.in_vain <= NEAREST || sp_star_lacks_note(s, kids, pivot, t.in_vain);
 }

@@ -85,6 +85,40 @@ TEST(kids_that_lack_other_shingles_are_compared_once)
     CU_ASSERT(more <= PROBES);
 }
 
+/* What PROBES pages of the first kind read, which resemble the pivot, if one row is on the fringe.
+ */
+static uint64_t scanned(uint32_t rows)
+{
+    struct sample s;
+    struct sp_stars_stats before, after;
+    struct sp_touches touches;
+    init(&s);
+    for (uint32_t i = 0; i < rows; i++)
+        sample_add(&s, page(&s, FIRST));
+    uint32_t row = sample_add(&s, page(&s, SECOND)); /* makes the index */
+    CU_ASSERT(s.stars->lacks.used > rows / 2);
+    CU_ASSERT_EQUAL(s.stars->rows[row].kind, FRINGE);
+    sp_stars_stats(s.stars, &before);
+    for (uint32_t i = 0; i < PROBES; i++) {
+        struct sp_signature *x = page(&s, FIRST);
+        CU_ASSERT_EQUAL(sp_stars_probe(s.domain, x, SP_STARS_NONE, &touches), SP_OK);
+        CU_ASSERT_EQUAL(touches.count, 1);
+        sp_signature_unref(x);
+    }
+    sp_stars_stats(s.stars, &after);
+    sample_done(&s);
+    return after.scanned - before.scanned;
+}
+
+TEST(a_page_that_resembles_the_pivot_does_not_look_for_kids_that_lack_the_same)
+{
+    enum { ROWS = 2000 };
+    uint64_t once = scanned(ROWS), more = scanned(4 * ROWS);
+    printf("scanned by %d probes: %ju at %d rows, %ju at %d\n", PROBES, (uintmax_t)once, ROWS,
+           (uintmax_t)more, 4 * ROWS);
+    CU_ASSERT(more <= 1.5 * (double)once);
+}
+
 static bool are_equal(const struct edges *x, const struct edges *y)
 {
     for (uint32_t i = 0; i < x->count && i < y->count; i++)
