@@ -126,6 +126,52 @@ TEST(a_restart_neither_delays_a_round_nor_begins_it_again)
     tell(pays_after_restarts);
 }
 
+/* B leaves, and E, which ranks next, leaves before the round reaches it. */
+static void lose_two_winners(struct world *w)
+{
+    w->options.only_rounds = true;
+    restart(w);
+    crawl_each(w, 'B', 'D', 0, 1);
+    crawl_favoured(w, 'E', 3, 2.5);
+    crawl(w, 'F', 4);
+    CU_ASSERT_TRUE(is(w, 'E', SP_STATUS_LOSER, 'B'));
+    w->busy = true;
+    crawl(w, 'B', 5000);
+    for (int fetch = 0; fetch < 4 && !is(w, 'C', SP_STATUS_LOSER, 'E'); fetch++)
+        crawl(w, 'Y', 7000);
+    CU_ASSERT_TRUE(is(w, 'C', SP_STATUS_LOSER, 'E'));
+    CU_ASSERT_TRUE(is(w, 'E', SP_STATUS_LOSER, 'B'));
+    crawl(w, 'E', 6000);
+    w->busy = false;
+    drain(w);
+}
+
+static void untold_winner(struct world *w)
+{
+    if (!defers(w))
+        return;
+    lose_two_winners(w);
+    CU_ASSERT_TRUE(is(w, 'C', SP_STATUS_WINNER, 0));
+    CU_ASSERT_TRUE(is(w, 'D', SP_STATUS_LOSER, 'C'));
+}
+
+/* If only pages that were told that they win count as winners, C goes on naming a page that left.
+ */
+static void untold_winner_forgotten(struct world *w)
+{
+    if (!defers(w))
+        return;
+    w->options.canary = SP_CANARY_QUIET_LEAVE;
+    lose_two_winners(w);
+    CU_ASSERT_TRUE(is(w, 'C', SP_STATUS_LOSER, 'E'));
+}
+
+TEST(a_page_that_wins_only_until_the_round_reaches_it_is_forgotten_by_its_losers)
+{
+    tell(untold_winner);
+    tell(untold_winner_forgotten);
+}
+
 /* In a chain of the pages from B to `last`, every other one wins. After a restart, the last page
  * changes. Returns how many contents are compared for it. */
 static uint64_t compared_for_the_last(struct world *w, char last)
