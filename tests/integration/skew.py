@@ -12,7 +12,7 @@ from harness import check, check_equal, main
 
 KINDS = """unlike same near-words near-url near-percent chainlike template zipf redirects-after redirects-before
     redirects-random redirects-loop die-newest die-oldest die-random recover flap-loser flap-winner flap-unchanged
-    outrank-same outrank-near future""".split()
+    outrank-same outrank-near future two-parts growing changing""".split()
 
 
 def make(work, kind, pages, *options):
@@ -114,10 +114,11 @@ COUNTERS = {
     "edges": ["edges_sent"],
     "members": ["members_sent"],
     "winners": ["held_against"],
+    "searches": ["searched"],
 }
 # A kind, and which of its counters grow today. Remove a name when its cost is mended: a counter that is named here
 # but does not grow is an error as well. Chains of redirects have the short default length here;
-# a single long chain has a test of its own, and so have groups of many winners.
+# a single long chain has a test of its own, and so have groups of many winners and pages that resemble a part of many.
 GROWS = {
     "unlike": "",
     "same": "",
@@ -141,6 +142,9 @@ GROWS = {
     "outrank-same": "",
     "outrank-near": "",
     "future": "",
+    "two-parts": "comparisons edges winners",
+    "growing": "comparisons winners",
+    "changing": "comparisons winners searches",
 }
 
 
@@ -313,6 +317,16 @@ def a_group_of_many_winners_is_right_and_costs_a_fetch_the_same_in_a_crawl_four_
         winners = work.json_lines("summary")[0]["winners"]
         check(winners > least, winners, "winners")
         work.run("run", "-q", "--verify", "-o", "out", "crawl")
+
+
+def pages_that_resemble_a_part_of_many_cost_the_same_in_a_crawl_four_times_as_long(work):
+    """Smaller crawls, as those above, have a part of the stars that a page touches."""
+    for kind, fetches, most in ("two-parts", 3000, 60), ("growing", 2000, 60), ("changing", 3000, 900):
+        few, many = (counts(work, kind, pages, seeds="1", settings=["barrier.pages=1000"], counters={
+            name: COUNTERS[name] for name in ("comparisons", "searches")}) for pages in (fetches, 4 * fetches))
+        check(many["comparisons"] <= most, kind, many["comparisons"], "comparisons a fetch")
+        wrong = list(wrong_growth(kind, fetches, few, many, [], NOTHING))
+        check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
 def a_probe_reads_as_few_postings_in_a_crawl_four_times_as_long(work):

@@ -12,7 +12,11 @@
  *               pages is at least that of each: a page with 9 L > S is similar to none
  *   chainlike   blocks of W / 15 words: 9 (W / 15 + 4) <= S, but 9 * 2 * (W / 15) > S
  *   template    c W shared words, c < 0.88 in at least one of two pages:
- *               (cW - 4) / (2S - cW + 4) < 0.79 */
+ *               (cW - 4) / (2S - cW + 4) < 0.79
+ *   two-parts   runs of W / 20 - 4 words, W / 20 shingles each: 9 * 2 (W / 20) <= S < 9 * 3 (W /
+ * 20) growing     10 words more, of at least 100: (S - 10) / (S + 10) > 0.81 changing    runs of c
+ * = S / 18 + 1 shingles: two that begin up to S / 9 - c words apart differ in S / 9 at most, and
+ * two that are further than c apart in 2 c > S / 9 */
 #include "synth/plan.h"
 
 #include "base/hash.h"
@@ -29,7 +33,12 @@ enum {
     ZIPF_PERMILLE = 100,
     /* One in so many dying pages has HTTP status 404, the others the family's text. */
     HARD_404S = 8,
-    FLAP_PADDING = 300
+    FLAP_PADDING = 300,
+    RUNS = 9, /* places of runs in each half of a text of `two-parts` */
+    PAIRS = RUNS * (RUNS - 1) / 2,
+    GROWS_BY = 10, /* words */
+    GROWN = 2000,
+    CRAWLS = 4
 };
 
 static const int64_t far_ahead_ms = INT64_C(2500000000000); /* eighty years */
@@ -40,7 +49,7 @@ static const int64_t most_popular = 1000000;
 enum { KIND_SHIFT = 48 };
 
 /* What the random bits of a page are for. */
-enum purpose { POPULARITY, SHARE, EDITED, STATUS, EDIT_PLACE, REPLACED };
+enum purpose { POPULARITY, SHARE, EDITED, STATUS, EDIT_PLACE, REPLACED, RUN_PLACE };
 
 /* A family, and the place of a fetch in it. */
 struct place {
@@ -144,7 +153,10 @@ static struct sp_skew_fetch own_page(const struct sp_skew_plan *plan, const stru
         .page = page,
         .status = 200,
         .popularity = random % 4 == 0 ? (int64_t)(random >> 8) % 1000 : -1,
-        .text = {.document = own_document(p, page), .own = true, .variant = page},
+        .text = {.document = own_document(p, page),
+                 .own = true,
+                 .words = plan->words,
+                 .variant = page},
     };
 }
 
@@ -159,6 +171,13 @@ static struct sp_skew_fetch shared_page(const struct sp_skew_plan *plan, const s
     return f;
 }
 
+/* The first half of a family are new pages, and in most kinds the second half are changes of these.
+ */
+static uint64_t pages_in(const struct place *p)
+{
+    return p->count - p->count / 2;
+}
+
 /* ---- near copies ---- */
 
 bool sp_skew_plan_replaced(uint64_t seed, const struct sp_skew_text *text, uint32_t i)
@@ -169,19 +188,28 @@ bool sp_skew_plan_replaced(uint64_t seed, const struct sp_skew_text *text, uint3
     return text->variant > 0 && (random >> i % 4 * 16 & 0xffff) < 655;
 }
 
-uint32_t sp_skew_plan_edit_place(uint64_t seed, const struct sp_skew_text *text, uint32_t words,
-                                 uint32_t i)
+uint32_t sp_skew_plan_edit_place(uint64_t seed, const struct sp_skew_text *text, uint32_t i)
 {
     /* The words after the template are divided into as many equal parts as there are edits; one
      * word of each part is edited. */
     uint64_t random =
         sp_synth_random(seed ^ sp_mix64(text->document + EDIT_PLACE), text->variant, i);
-    uint64_t length = words - text->template_words;
-    return text->template_words + (uint32_t)((length * i + random % length) / (words / FEW_WORDS));
+    uint64_t length = text->words - text->template_words;
+    return text->template_words +
+           (uint32_t)((length * i + random % length) / (text->words / FEW_WORDS));
 }
 
-uint64_t sp_skew_plan_generation(const struct sp_skew_text *text, uint32_t words, uint32_t i)
+bool sp_skew_plan_in_run(const struct sp_skew_text *text, uint32_t i)
 {
+    for (size_t run = 0; run < 2; run++)
+        if (i >= text->runs.at[run] && i - text->runs.at[run] < text->runs.words)
+            return true;
+    return false;
+}
+
+uint64_t sp_skew_plan_generation(const struct sp_skew_text *text, uint32_t i)
+{
+    uint32_t words = text->words;
     uint32_t block = i / (words / BLOCKS), blocks = words / (words / BLOCKS);
     return block < blocks ? (text->variant + blocks - 1 - block) / blocks : 0;
 }
@@ -241,6 +269,64 @@ static struct sp_skew_fetch zipf_page(const struct sp_skew_plan *plan, uint64_t 
     return f;
 }
 
+/* The first half of a family are pages with a run of own words in the first half of the text. Each
+ * of the others has two such runs in the second half, and resembles the pages with the same two
+ * places. */
+static struct sp_skew_fetch two_parts_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    uint32_t shingles = plan->words / 20; /* that contain a word of a run */
+    uint64_t first_halves = pages_in(p);
+    struct sp_skew_fetch f = shared_page(plan, p, p->i);
+    f.text.edit = SP_EDIT_RUNS;
+    f.text.runs.words = shingles - (SHINGLE_WORDS - 1);
+    if (p->i < first_halves) {
+        uint64_t random = random_of(plan, p->kind, p->family, p->i, RUN_PLACE);
+        f.text.runs.at[0] = SHINGLE_WORDS - 1 + (uint32_t)(random % RUNS) * shingles;
+        f.text.runs.at[1] = f.text.runs.at[0];
+        return f;
+    }
+    uint32_t pair = (uint32_t)((p->i - first_halves) % PAIRS), second = 1;
+    f.group = SP_GROUP_PAGE;
+    f.group_page = first_halves + pair;
+    for (; pair >= second; second++)
+        pair -= second;
+    uint32_t half = plan->words / 2 + SHINGLE_WORDS - 1;
+    f.text.runs.at[0] = half + pair * shingles;
+    f.text.runs.at[1] = half + second * shingles;
+    return f;
+}
+
+/* Each page is a snapshot of one text to which words are added at its end, and of which the first
+ * ones are dropped later. */
+static struct sp_skew_fetch growing_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    struct sp_skew_fetch f = shared_page(plan, p, p->i);
+    uint64_t end = plan->words + GROWS_BY * p->i, most = plan->words + GROWN;
+    f.text.first = end > most ? end - most : 0;
+    f.text.words = (uint32_t)(end - f.text.first);
+    return f;
+}
+
+/* All pages are crawled several times, and have a run of own words at another place each time. No
+ * page resembles all others; the first ones are a chain that connects all. */
+static struct sp_skew_fetch changing_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    uint32_t all = plan->words - (SHINGLE_WORDS - 1), shingles = all / 18 + 1;
+    uint32_t apart = all / 9 - shingles; /* the first words of similar pages' runs */
+    uint32_t places = plan->words - SHINGLE_WORDS - shingles;
+    uint64_t pages = (p->count + CRAWLS - 1) / CRAWLS, page = p->i % pages;
+    struct sp_skew_fetch f = shared_page(plan, p, page);
+    f.again = p->i >= pages;
+    f.text.edit = SP_EDIT_RUNS;
+    f.text.variant = p->i;
+    f.text.runs.words = shingles - (SHINGLE_WORDS - 1);
+    uint64_t place = page * apart;
+    if (place >= places)
+        place = random_of(plan, p->kind, p->family, p->i, RUN_PLACE) % places;
+    f.text.runs.at[0] = f.text.runs.at[1] = SHINGLE_WORDS - 1 + (uint32_t)place;
+    return f;
+}
+
 /* ---- redirects ---- */
 
 /* Makes a chain of `count` pages: each redirects to the next one, and the last ends it. */
@@ -269,12 +355,6 @@ static struct sp_skew_fetch redirect_page(const struct sp_skew_plan *plan, const
 }
 
 /* ---- pages of several visits ---- */
-
-/* The first half of a family are new pages, the second half are changes of these. */
-static uint64_t pages_in(const struct place *p)
-{
-    return p->count - p->count / 2;
-}
 
 static struct sp_skew_fetch dying_page(const struct sp_skew_plan *plan, const struct place *p)
 {
@@ -378,6 +458,12 @@ struct sp_skew_fetch sp_skew_plan_fetch(const struct sp_skew_plan *plan, enum sp
         return outranking_page(plan, &p);
     case SP_SKEW_FUTURE:
         return future_page(plan, &p);
+    case SP_SKEW_TWO_PARTS:
+        return two_parts_page(plan, &p);
+    case SP_SKEW_GROWING:
+        return growing_page(plan, &p);
+    case SP_SKEW_CHANGING:
+        return changing_page(plan, &p);
     case SP_SKEW_UNLIKE:
     case SP_SKEW_KINDS:
         break;

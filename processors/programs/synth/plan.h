@@ -12,6 +12,7 @@ enum sp_edit {
     SP_EDIT_WORDS,   /* a few words replaced by words that no other page has */
     SP_EDIT_PERCENT, /* each word replaced in that way with a chance of 1 % */
     SP_EDIT_ADDRESS, /* the page's URL or number is in its middle */
+    SP_EDIT_RUNS,    /* one or two runs of words replaced in that way */
     SP_EDIT_ROLLING  /* block after block rewritten; `variant` of them are */
 };
 
@@ -20,8 +21,14 @@ struct sp_skew_text {
     bool own;          /* the document is this page's, or that of one near copy more */
     uint64_t template; /* the first `template_words` are of this document instead */
     uint32_t template_words;
+    uint64_t first; /* the text begins with that word of the document */
+    uint32_t words;
     enum sp_edit edit;
     uint64_t variant; /* tells the edits of a document's pages apart */
+    struct {
+        uint32_t at[2]; /* where the runs begin; equal: one run */
+        uint32_t words; /* of each */
+    } runs;
 };
 
 #define SP_SKEW_NOWHERE UINT64_MAX
@@ -61,9 +68,10 @@ struct sp_skew_fetch sp_skew_plan_fetch(const struct sp_skew_plan *plan, enum sp
 /* Of a text of SP_EDIT_PERCENT: whether word i is replaced. */
 bool sp_skew_plan_replaced(uint64_t seed, const struct sp_skew_text *text, uint32_t i);
 /* Of SP_EDIT_WORDS: the word that edit number i < words / 100 replaces; ascending. */
-uint32_t sp_skew_plan_edit_place(uint64_t seed, const struct sp_skew_text *text, uint32_t words,
-                                 uint32_t i);
+uint32_t sp_skew_plan_edit_place(uint64_t seed, const struct sp_skew_text *text, uint32_t i);
+/* Of SP_EDIT_RUNS: whether word i is replaced. */
+bool sp_skew_plan_in_run(const struct sp_skew_text *text, uint32_t i);
 /* Of SP_EDIT_ROLLING: how often word i was rewritten. */
-uint64_t sp_skew_plan_generation(const struct sp_skew_text *text, uint32_t words, uint32_t i);
+uint64_t sp_skew_plan_generation(const struct sp_skew_text *text, uint32_t i);
 
 #endif

@@ -35,7 +35,10 @@
     X(FLAP_UNCHANGED, "flap-unchanged")                                                            \
     X(OUTRANK_SAME, "outrank-same")                                                                \
     X(OUTRANK_NEAR, "outrank-near")                                                                \
-    X(FUTURE, "future")
+    X(FUTURE, "future")                                                                            \
+    X(TWO_PARTS, "two-parts")                                                                      \
+    X(GROWING, "growing")                                                                          \
+    X(CHANGING, "changing")
 
 enum sp_skew_kind {
 #define SP_SKEW_ENUM(id, name) SP_SKEW_##id,
@@ -66,10 +69,10 @@ static inline bool sp_skew_wanted(const struct sp_skew *skew)
 
 const char *sp_skew_name(enum sp_skew_kind kind);
 
-/* The parts of a mix: NULL or "mix", a mix as in real crawls, without `future`; a name: nothing but
- * that; or names with percents of the fetches, as "near=20,chainlike=2.5", where what is missing to
- * 100 is `unlike`. A name for several kinds stands for equal parts of them. The rest of *ret_skew
- * stays. SP_INVALID. */
+/* The parts of a mix: NULL or "mix", a mix as in real crawls, of the kinds before `future`; a name:
+ * nothing but that; or names with percents of the fetches, as "near=20,chainlike=2.5", where what
+ * is missing to 100 is `unlike`. A name for several kinds stands for equal parts of them. The rest
+ * of *ret_skew stays. SP_INVALID. */
 enum sp_err sp_skew_parse(const char *mix, struct sp_skew *ret_skew, struct sp_fault *fault);
 
 #endif

@@ -28,7 +28,7 @@ struct sp_skewed {
     struct sp_buf url;
     struct sp_buf target;
     struct sp_buf content;
-    uint32_t edits; /* number of words replaced in the content */
+    uint32_t edits; /* words of the content that the document did not have at first */
 };
 
 struct sp_skewed *sp_skewed_new(const struct sp_synth_options *options,
@@ -71,8 +71,8 @@ static void put_word(const struct sp_skewed *s, const struct sp_skew_text *t, ui
 {
     uint64_t document = i < t->template_words ? t->template : t->document;
     uint64_t seed = s->plan.seed ^ generation * 0xa0761d6478bd642full;
-    sp_word_put(out,
-                sp_vocabulary_draw(s->words, SP_SCRIPT_LATIN, sp_synth_random(seed, document, i)));
+    uint64_t random = sp_synth_random(seed, document, t->first + i);
+    sp_word_put(out, sp_vocabulary_draw(s->words, SP_SCRIPT_LATIN, random));
 }
 
 static void put_address(const struct sp_skewed *s, const struct sp_skew_text *t, struct sp_buf *out)
@@ -98,26 +98,27 @@ static void make_text(struct sp_skewed *s, const struct sp_skew_text *t)
 {
     struct sp_buf *out = &s->content;
     const uint64_t seed = s->plan.seed;
-    const uint32_t words = s->plan.words;
+    const uint32_t words = t->words;
     uint32_t edit = 0, place = UINT32_MAX;
     if (t->edit == SP_EDIT_WORDS)
-        place = sp_skew_plan_edit_place(seed, t, words, 0);
+        place = sp_skew_plan_edit_place(seed, t, 0);
     s->edits = 0;
     for (uint32_t i = 0; i < words; i++) {
         uint64_t generation = 0;
         bool own = t->edit == SP_EDIT_PERCENT && sp_skew_plan_replaced(seed, t, i);
         for (; i == place; own = true)
-            place =
-                ++edit < words / 100 ? sp_skew_plan_edit_place(seed, t, words, edit) : UINT32_MAX;
+            place = ++edit < words / 100 ? sp_skew_plan_edit_place(seed, t, edit) : UINT32_MAX;
+        own |= t->edit == SP_EDIT_RUNS && sp_skew_plan_in_run(t, i);
         if (t->edit == SP_EDIT_ROLLING)
-            generation = sp_skew_plan_generation(t, words, i);
+            generation = sp_skew_plan_generation(t, i);
         if (t->edit == SP_EDIT_ADDRESS && i == words / 2)
             put_address(s, t, out);
         if (own)
             put_own_word(out, t->variant, s->edits);
         else
             put_word(s, t, i, generation, out);
-        s->edits += own || generation > 0 || (t->edit == SP_EDIT_ADDRESS && i == words / 2);
+        s->edits += own || generation > 0 || t->first + i >= s->plan.words ||
+                    (t->edit == SP_EDIT_ADDRESS && i == words / 2);
         put_break(out, i, words);
     }
 }
@@ -170,7 +171,7 @@ static void put_truth(const struct sp_skewed *s, const struct sp_skew_fetch *f,
         sp_buf_put_str(out, ",\"document\":");
         sp_json_put_i64(out, (int64_t)f->text.document);
         sp_buf_put_str(out, ",\"edit_permille\":");
-        sp_json_put_i64(out, (s->edits * INT64_C(1000) + s->plan.words - 1) / s->plan.words);
+        sp_json_put_i64(out, (s->edits * INT64_C(1000) + f->text.words - 1) / f->text.words);
     } else if (f->status < 400) {
         sp_line_put_field(out, ",\"target\":", line->target);
     }

@@ -357,6 +357,72 @@ TEST(a_template_is_30_to_79_percent_of_any_two_pages_but_of_near_copies)
     pages_free(pages, o.pages, texts);
 }
 
+/* Checks which pages are similar to which earlier ones. */
+static void check_similar(const char *kind, uint32_t words, size_t fetches,
+                          bool (*similar)(size_t i, size_t k))
+{
+    struct sp_synth_options o = options(kind, fetches);
+    char *texts;
+    o.words = words;
+    struct page *pages = pages_of(&o, &texts);
+    for (size_t i = 0; i < fetches; i++)
+        for (size_t k = 0; k < i; k++)
+            CU_ASSERT_EQUAL(similarity(&pages[i], &pages[k]) >= 0.8, similar(i, k));
+    pages_free(pages, fetches, texts);
+}
+
+enum { FIRST_HALVES = 50, PAIRS_OF_PLACES = 36 };
+
+static bool edited_in_the_same_half(size_t i, size_t k)
+{
+    return i < FIRST_HALVES || (k >= FIRST_HALVES && (i - k) % PAIRS_OF_PLACES == 0);
+}
+
+TEST(pages_edited_in_the_second_half_resemble_those_with_the_same_two_places)
+{
+    check_similar("two-parts", 100, 2 * (size_t)FIRST_HALVES, edited_in_the_same_half);
+    check_similar("two-parts", 139, 2 * (size_t)FIRST_HALVES, edited_in_the_same_half);
+}
+
+/* The earlier snapshot is a part of the later one. */
+static bool grown_little(size_t i, size_t k)
+{
+    return 5 * (96 + 10 * k) >= 4 * (96 + 10 * i);
+}
+
+TEST(a_text_that_grows_resembles_what_it_has_just_been)
+{
+    check_similar("growing", 100, 60, grown_little);
+    struct sp_synth_options o = options("growing", 205);
+    char *texts;
+    struct page *pages = pages_of(&o, &texts);
+    CU_ASSERT_EQUAL(pages[200].count, 2100);
+    CU_ASSERT_EQUAL(pages[204].count, 2100);
+    CU_ASSERT_STRING_EQUAL(pages[204].words[0], pages[203].words[10]);
+    pages_free(pages, o.pages, texts);
+}
+
+/* Four crawls of 40 pages; the first 22 of each are a chain. */
+TEST(pages_that_change_resemble_a_few_others_and_never_all)
+{
+    enum { CHANGING = 40, CHAIN = 22 };
+    struct sp_synth_options o = options("changing", 4 * (uint64_t)CHANGING);
+    char *texts;
+    struct page *pages = pages_of(&o, &texts);
+    for (size_t i = 0; i < o.pages; i++) {
+        size_t similar = 0;
+        const char *url = json_string_value(json_object_get(pages[i].line, "url"));
+        const char *first = json_string_value(json_object_get(pages[i % CHANGING].line, "url"));
+        CU_ASSERT_STRING_EQUAL(url, first);
+        for (size_t k = 0; k < o.pages; k++)
+            similar += k != i && similarity(&pages[i], &pages[k]) >= 0.8;
+        CU_ASSERT(similar > 0 && similar < o.pages / 3);
+        bool chained = i % CHANGING > 0 && i % CHANGING < CHAIN;
+        CU_ASSERT(!chained || similarity(&pages[i], &pages[i - 1]) >= 0.8);
+    }
+    pages_free(pages, o.pages, texts);
+}
+
 TEST(a_page_that_outranks_the_last_is_more_popular_or_has_a_shorter_url)
 {
     struct sp_synth_options o = options("outrank-same", 600);

@@ -228,10 +228,11 @@ const struct sp_command sp_command_synth = {
     "SKEW\n"
     "  MIX is the name of one kind, or names with percents of the fetches, as near=20,chainlike=2.5; the\n"
     "  rest up to 100 is `unlike`. A name means all kinds that begin with it. Without MIX, or with `mix`,\n"
-    "  all kinds but `future` have a share. The kinds, described in docs/OPERATIONS.md:\n"
+    "  the kinds before `future` have a share. The kinds, described in docs/OPERATIONS.md:\n"
     "  unlike same near-words near-url near-percent chainlike template zipf redirects-after\n"
     "  redirects-before redirects-random redirects-loop die-newest die-oldest die-random recover\n"
-    "  flap-loser flap-winner flap-unchanged outrank-same outrank-near future\n\n"
+    "  flap-loser flap-winner flap-unchanged outrank-same outrank-near future two-parts\n"
+    "  growing changing\n\n"
     "EXAMPLES\n"
     "  samepage synth --pages 20K --seed 7 --truth truth.jsonl > crawl.jsonl\n"
     "  samepage synth --pages 1M --skew same=30,redirects=10 --family 5000\n",
