@@ -40,8 +40,8 @@ static void collect_row(void *arg, uint32_t row)
 
 static void collect_all(struct collecting *c, const struct sp_search *x)
 {
-    for (uint32_t i = 0; i < x->found.count; i++)
-        sp_stars_each_member(c->s->g->large->stars, x->found.hubs[i]->row, collect_row, c);
+    for (uint32_t i = 0; i < x->count; i++)
+        sp_stars_each_member(c->s->g->large->stars, x->found[i].pivot->row, collect_row, c);
 }
 
 static void collect(struct sp_searches *s, const struct sp_search *x, struct piece *piece)

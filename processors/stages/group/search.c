@@ -18,22 +18,26 @@ static uint32_t root_of(struct sp_searches *s, uint32_t at)
 static int turn_order(const void *key, const void *object)
 {
     const struct sp_search *k = key, *x = object;
-    if (x->turn != k->turn)
-        return x->turn < k->turn ? -1 : 1;
+    if (x->cost != k->cost)
+        return x->cost < k->cost ? -1 : 1;
     return x < k ? -1 : x > k;
 }
 
 static void wait_for_turn(struct sp_searches *s, struct sp_search *x)
 {
-    if (sp_search_has_ended(x))
-        return;
-    x->turn = (uint64_t)x->cost + sp_stars_members(s->g->large->stars, x->found.hubs[x->next]->row);
-    sp_shelf_add(&s->turns, turn_order, x, x->turn, x);
+    if (!sp_search_has_ended(x))
+        sp_shelf_add(&s->turns, turn_order, x, x->cost, x);
 }
 
 static void wait_no_longer(struct sp_searches *s, struct sp_search *x)
 {
-    sp_shelf_remove(&s->turns, turn_order, x, x->turn); /* if it is there */
+    sp_shelf_remove(&s->turns, turn_order, x, x->cost); /* if it is there */
+}
+
+static void add_star(struct sp_search *x, struct sp_found_star star)
+{
+    sp_grow(&x->found, &x->cap, x->count + 1);
+    x->found[x->count++] = star;
 }
 
 static struct sp_hub *star_of(const struct sp_searches *s, const struct sp_hub *h)
@@ -50,24 +54,23 @@ static void meet(struct sp_searches *s, uint32_t at_work, uint32_t met)
         return;
     wait_no_longer(s, &s->items[met]);
     struct sp_search *into = &s->items[at_work], *from = &s->items[met];
-    if (into->found.count < from->found.count) {
+    if (into->count < from->count) {
         into = &s->items[met];
         from = &s->items[at_work];
     }
     from->merged_into = into->merged_into;
-    /* Each expanded hub changes places with the first one that is not expanded. */
+    /* Each star that is done changes places with the first one that is not. */
     for (uint32_t i = 0; i < from->next; i++) {
-        struct sp_hub *star = from->found.hubs[i];
-        sp_hub_list_add(&into->found,
-                        sp_search_has_ended(into) ? star : into->found.hubs[into->next]);
-        into->found.hubs[into->next++] = star;
+        struct sp_found_star star = from->found[i];
+        add_star(into, sp_search_has_ended(into) ? star : into->found[into->next]);
+        into->found[into->next++] = star;
     }
-    for (uint32_t i = from->next; i < from->found.count; i++)
-        sp_hub_list_add(&into->found, from->found.hubs[i]);
+    for (uint32_t i = from->next; i < from->count; i++)
+        add_star(into, from->found[i]);
     into->cost += from->cost;
-    sp_free(from->found.hubs);
-    from->found = (struct sp_hub_list){0};
-    from->next = 0;
+    sp_free(from->found);
+    from->found = NULL;
+    from->count = from->cap = from->next = 0;
 }
 
 /* The search at work has come to h. */
@@ -79,13 +82,11 @@ static void reach(struct sp_searches *s, const struct sp_hub *h)
         return;
     }
     star->label = s->at + 1;
-    sp_hub_list_add(&s->items[root_of(s, s->at)].found, star);
+    add_star(&s->items[root_of(s, s->at)], (struct sp_found_star){.pivot = star});
 }
 
-static void go_on_from(void *arg, uint32_t row)
+static void go_on_from(struct sp_searches *s, const struct sp_hub *h)
 {
-    struct sp_searches *s = arg;
-    const struct sp_hub *h = sp_hub_at(s->g->large, row);
     s->st->stats.searched++;
     for (const struct sp_bond *b = h->out; b; b = b->next_out)
         reach(s, b->to);
@@ -102,18 +103,44 @@ static void begin(struct sp_searches *s, const struct sp_hub *h)
     sp_grow(&s->items, &s->cap, s->count + 1);
     s->items[s->count] = (struct sp_search){.merged_into = s->count};
     star->label = ++s->count;
-    sp_hub_list_add(&s->items[s->count - 1].found, star);
+    add_star(&s->items[s->count - 1], (struct sp_found_star){.pivot = star});
 }
 
-/* Lets the search go on by one star; it may meet others. */
+/* The star to look at: the last one if it is new, as it may lead on; else each in turn, so that one
+ * large star does not keep the search. */
+static uint32_t choose_star(struct sp_search *x)
+{
+    if (x->found[x->count - 1].place.litter == 0)
+        return x->count - 1;
+    if (x->at < x->next || x->at >= x->count)
+        x->at = x->next;
+    return x->at++;
+}
+
+static void put_done(struct sp_search *x, uint32_t star)
+{
+    struct sp_found_star done = x->found[star];
+    x->found[star] = x->found[x->next];
+    x->found[x->next++] = done;
+}
+
+/* Lets the search go on by a few rows; it may meet others. */
 static void advance(struct sp_searches *s, uint32_t at)
 {
+    enum { ROWS = 8 };
+    uint32_t rows[ROWS];
+    const struct sp_large *l = s->g->large;
     struct sp_search *x = &s->items[at];
     wait_no_longer(s, x);
-    const struct sp_hub *star = x->found.hubs[x->next++];
-    x->cost += sp_stars_members(s->g->large->stars, star->row);
+    uint32_t chosen = choose_star(x);
+    struct sp_found_star *star = &x->found[chosen];
+    uint32_t count = sp_stars_next_members(l->stars, star->pivot->row, &star->place, ROWS, rows);
+    if (count < ROWS)
+        put_done(x, chosen);
+    x->cost += count;
     s->at = at;
-    sp_stars_each_member(s->g->large->stars, star->row, go_on_from, s);
+    for (uint32_t i = 0; i < count; i++)
+        go_on_from(s, sp_hub_at(l, rows[i]));
     wait_for_turn(s, &s->items[root_of(s, at)]);
 }
 
@@ -178,9 +205,9 @@ uint32_t sp_searches_count(const struct sp_searches *s)
 void sp_searches_done(struct sp_searches *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
-        for (uint32_t k = 0; k < s->items[i].found.count; k++)
-            s->items[i].found.hubs[k]->label = 0;
-        sp_free(s->items[i].found.hubs);
+        for (uint32_t k = 0; k < s->items[i].count; k++)
+            s->items[i].found[k].pivot->label = 0;
+        sp_free(s->items[i].found);
     }
     sp_shelf_done(&s->turns);
     sp_free(s->items);

@@ -1,20 +1,27 @@
 /* Searches along the bonds of a large group (large.h): which stars are connected? Private to group.
  *
- * A search begins at the star of each hub in doubt. The cheapest one goes on to its next star,
+ * A search begins at the star of each hub in doubt. The cheapest one goes on to a few more rows,
  * until all have met, or all but one have ended: what the ended ones have found are whole pieces,
  * and the other one need not be finished, because it has what is left. So the cost is that of the
- * small pieces, not of the group. */
+ * small pieces, not of the group, nor of its large stars. */
 #ifndef SP_GROUP_SEARCH_H
 #define SP_GROUP_SEARCH_H
 
 #include "group/large.h"
 
+struct sp_found_star {
+    struct sp_hub *pivot;
+    struct sp_stars_place place; /* up to which its members have been looked at */
+};
+
 struct sp_search {
-    struct sp_hub_list found; /* the pivot of each star it came to; the expanded ones come first */
-    uint32_t next;            /* the first of these that it has not expanded */
-    uint32_t cost;            /* rows it has looked at */
-    uint32_t merged_into;     /* the search that it has met, or its own number */
-    uint64_t turn;            /* rows that it will have looked at after its next star */
+    struct sp_found_star *found; /* the stars it came to; those it is done with come first */
+    uint32_t count;
+    uint32_t cap;
+    uint32_t next;        /* the first of these that it is not done with */
+    uint32_t at;          /* the one that it looks at next, if there is no new one */
+    uint32_t cost;        /* rows it has looked at */
+    uint32_t merged_into; /* the search that it has met, or its own number */
 };
 
 /* Begins as {.st, .g}; the hubs must be in the index. */
@@ -48,7 +55,7 @@ static inline bool sp_search_is_merged(const struct sp_searches *s, uint32_t at)
 }
 static inline bool sp_search_has_ended(const struct sp_search *x)
 {
-    return x->next == x->found.count;
+    return x->next == x->count;
 }
 
 #endif
