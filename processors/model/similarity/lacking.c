@@ -124,6 +124,11 @@ void sp_lacking_free(struct sp_lacking *l)
     sp_free(l);
 }
 
+bool sp_lacking_refers(const struct sp_lacking *l, uint32_t shingle)
+{
+    return find_place(l, shingle)->at > 0;
+}
+
 /* How x differs from the reference. */
 static void differ(struct sp_lacking *l, const struct sp_signature *x)
 {
@@ -273,8 +278,9 @@ uint32_t sp_lacking_odd(const struct sp_lacking *l)
 
 /* ---- the reference ---- */
 
-/* Marks the shingles of the reference that most items have, in l->has. Returns their number. */
-static uint32_t mark_common(const struct sp_lacking *l)
+/* Marks the shingles of the reference that more than `least` items have, in l->has. Returns their
+ * number. */
+static uint32_t mark_common(const struct sp_lacking *l, uint32_t least)
 {
     uint32_t common = 0;
     memset(l->has, 0, (l->count / 64 + 1ul) * sizeof *l->has);
@@ -282,7 +288,7 @@ static uint32_t mark_common(const struct sp_lacking *l)
         uint32_t lack = 0;
         for (uint32_t k = 0; k < l->words_used; k++)
             lack += (uint32_t)__builtin_popcountll(row(l, i)[k]);
-        if (2 * (uint64_t)lack > l->others)
+        if (l->others - lack <= least)
             continue;
         l->has[i / 64] |= 1ull << i % 64;
         common++;
@@ -290,14 +296,15 @@ static uint32_t mark_common(const struct sp_lacking *l)
     return common;
 }
 
-/* Appends the shingles that most items add to those of `s`, if it is not NULL. Returns their
- * number. */
-static uint32_t add_common(const struct sp_lacking *l, struct sp_signature *s, uint32_t at)
+/* Appends the shingles that more than `least` items add to those of `s`, if it is not NULL. Returns
+ * their number. */
+static uint32_t add_common(const struct sp_lacking *l, uint32_t least, struct sp_signature *s,
+                           uint32_t at)
 {
     uint32_t common = 0;
     for (size_t i = 0; i < l->added.cap; i++) {
         const struct sp_count *c = &l->added.items[i];
-        if (2 * (uint64_t)c->count <= l->others)
+        if (c->count <= least)
             continue;
         if (s)
             s->hashes[at + common] = (uint32_t)c->key;
@@ -308,7 +315,14 @@ static uint32_t add_common(const struct sp_lacking *l, struct sp_signature *s, u
 
 struct sp_signature *sp_lacking_centre(const struct sp_lacking *l)
 {
-    uint32_t kept = mark_common(l), added = add_common(l, NULL, 0), at = 0;
+    enum { PART = 8 };
+    uint32_t least = l->others / PART, at = 0;
+    uint32_t kept = mark_common(l, least), added = add_common(l, least, NULL, 0);
+    if (kept + added > 2 * l->count) {
+        least = l->others / 2;
+        kept = mark_common(l, least);
+        added = add_common(l, least, NULL, 0);
+    }
     if (kept == l->count && !added)
         return NULL;
     struct sp_signature *s = sp_signature_alloc(kept + added, 0);
@@ -317,7 +331,7 @@ struct sp_signature *sp_lacking_centre(const struct sp_lacking *l)
         if (place && l->has[(place - 1) / 64] >> (place - 1) % 64 & 1)
             s->hashes[at++] = l->places[i].shingle;
     }
-    add_common(l, s, at);
+    add_common(l, least, s, at);
     qsort(s->hashes, s->shingle_count, sizeof *s->hashes, sp_by_u32);
     return s;
 }

@@ -12,8 +12,8 @@
  * kept in separate words by the number of shingles that a search can require of them, and words are
  * passed over for which it requires more than x lacks.
  *
- * The nearer the reference is to what all items have in common, the fewer items are found
- * (sp_lacking_centre).
+ * Of a shingle of the reference, the index knows which items have it. So the more of what several
+ * items share is in the reference, the fewer items are found (sp_lacking_centre).
  *
  * No similar item is missed. Thread rule: one thread at a time. */
 #ifndef SP_SIMILARITY_LACKING_H
@@ -28,6 +28,9 @@
 enum { SP_LACKING_NONE = -1 };
 
 struct sp_lacking;
+
+/* Whether the shingle is one of the reference. */
+bool sp_lacking_refers(const struct sp_lacking *l, uint32_t shingle);
 
 /* Copies the shingles of the reference. Never NULL. `counts_adds`: keeps the table of the shingles
  * that items add, which sp_lacking_find needs and sp_lacking_find_knowing does not. */
@@ -53,7 +56,7 @@ struct sp_lacking_found sp_lacking_find(struct sp_lacking *l, const struct sp_si
                                         double most, int64_t self);
 
 /* The same if the caller knows that no item has these shingles, of which x has each. Items that
- * have some may be left out. */
+ * have some that are not of the reference may be left out. */
 struct sp_lacking_found sp_lacking_find_knowing(struct sp_lacking *l, const struct sp_signature *x,
                                                 double most, const uint32_t *unshared,
                                                 uint32_t unshared_count);
@@ -61,8 +64,9 @@ struct sp_lacking_found sp_lacking_find_knowing(struct sp_lacking *l, const stru
 /* Whether the last search has found the item. */
 bool sp_lacking_is_found(const struct sp_lacking *l, uint32_t item);
 
-/* A better reference: the shingles that more than half of the items have, those aside that are
- * found by each search. The caller owns it. NULL: the reference has the same shingles. */
+/* A better reference: the shingles that more than an eighth of the items have, or if these are more
+ * than twice as many as now, those that more than half have; the items aside that are found by each
+ * search. The caller owns it. NULL: the reference has the same shingles. */
 struct sp_signature *sp_lacking_centre(const struct sp_lacking *l);
 
 /* How many items are found by each search: those that have too little of the reference, and those

@@ -134,26 +134,41 @@ void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signat
     sp_star_row_changed(s, s->stars[star].pivot);
 }
 
+/* Returns how many are gathered after `gathered`. */
+static uint32_t gather(struct sp_stars *s, uint32_t star, uint32_t key, uint32_t gathered)
+{
+    struct sp_star_list list = sp_star_table_get(s->beside, key);
+    const uint32_t *rows = sp_star_numbers(&list);
+    sp_grow(&s->gathered, &s->gathered_cap, gathered + list.count);
+    s->stats.scanned += list.count;
+    for (uint32_t k = 0; k < list.count; k++) {
+        struct row *r = &s->rows[rows[k]];
+        if (r->star == star && r->gathered++ == 0)
+            s->gathered[gathered++] = rows[k];
+    }
+    return gathered;
+}
+
 struct beside sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                                     const struct sp_signature *pivot)
 {
     uint32_t pivot_row = s->stars[star].pivot, count = sp_star_beside_of(s, x, pivot);
+    const struct kids *kids = s->stars[star].kids;
     struct beside b = {0};
     make_keys(s, pivot_row, s->hashes, count);
     for (uint32_t i = 0; i < count; i++) {
         if (sp_counts_get(&s->common, common_key(pivot_row, s->hashes[i])))
             continue;
+        s->keys[b.rare] = s->keys[i];
         s->hashes[b.rare++] = s->hashes[i];
-        struct sp_star_list list = sp_star_table_get(s->beside, s->keys[i]);
-        const uint32_t *rows = sp_star_numbers(&list);
-        sp_grow(&s->gathered, &s->gathered_cap, b.gathered + list.count);
-        s->stats.scanned += list.count;
-        for (uint32_t k = 0; k < list.count; k++) {
-            struct row *r = &s->rows[rows[k]];
-            if (r->star == star && r->gathered++ == 0)
-                s->gathered[b.gathered++] = rows[k];
-        }
     }
     b.common = count - b.rare;
+    for (uint32_t i = 0; i < b.rare; i++)
+        if (!sp_star_lacks_knows(kids, s->hashes[i]))
+            b.gathered = gather(s, star, s->keys[i], b.gathered);
+    b.unknown = b.gathered;
+    for (uint32_t i = 0; i < b.rare; i++)
+        if (sp_star_lacks_knows(kids, s->hashes[i]))
+            b.gathered = gather(s, star, s->keys[i], b.gathered);
     return b;
 }

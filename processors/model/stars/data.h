@@ -111,6 +111,7 @@ struct tried {
     uint64_t name;
     uint32_t order; /* of trying: the shingles that the pivot does not have, or 0 */
     enum kid_kind kind;
+    bool unknown; /* to the index of lacks.c: it may be similar even if it is not found there */
 };
 
 struct pattern_block;

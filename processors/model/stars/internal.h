@@ -164,6 +164,8 @@ struct beside {
     uint32_t rare;     /* those in the index, the first of s->hashes */
     uint32_t common;   /* the others */
     uint32_t gathered; /* kids with which it shares rare ones */
+    uint32_t unknown;  /* the first ones of these: it shares some that the index of lacks.c does not
+                        * know */
 };
 /* Fills s->gathered with the kids that share a rare shingle with x; each one's `gathered` is the
  * number of such shingles, and the caller must reset it. */
@@ -173,7 +175,8 @@ struct beside sp_star_gather_beside(struct sp_stars *s, uint32_t star, const str
 /* ---- lacks.c ---- */
 
 /* So many kids of an indexed star were tried in vain. Makes the index when these are as many as
- * there are kids: then it reads the signatures of all. False: an error. */
+ * there are kids, and again after many times as many: then it reads the signatures of all. False:
+ * an error. */
 bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_signature *pivot,
                         uint32_t in_vain);
 /* Add a kid to the index, or remove it, if there is one. */
@@ -192,9 +195,12 @@ struct lacking {
     const uint32_t *items;
     uint32_t count;
 };
-/* Kids that share with x one of these shingles, the first `rare` of s->hashes, may be left out. */
+/* Kids that share with x one of these shingles, the first `rare` of s->hashes, may be left out if
+ * the index does not know it. */
 struct lacking sp_star_lacks_find(struct sp_stars *s, const struct kids *kids,
                                   const struct sp_signature *x, uint32_t rare);
+/* Whether the index says of each kid whether it has this shingle. */
+bool sp_star_lacks_knows(const struct kids *kids, uint32_t shingle);
 /* The i-th of them; *ret_name: its name. */
 uint32_t sp_star_lacking_row(const struct lacking *found, uint32_t i, uint64_t *ret_name);
 /* Whether a kid of the star is one of them. */

@@ -5,15 +5,23 @@
  * in common with the pivot to resemble any kid, but resembles only kids that were edited in the
  * same places, if there are any. This index names them; otherwise all would be tried one after
  * another. It takes memory, so it is made when as many kids of the star have been tried in vain as
- * there are. It changes no result, and it is not stored. To make it reads the signatures of all
- * kids at once, so a star of too many kids has none. */
+ * there are. The fewer shingles that several kids share are missing in its reference, the fewer
+ * kids it finds in vain; so it is made again when it has found many. It changes no result, and it
+ * is not stored. To make it reads the signatures of all kids at once, so a star of too many kids
+ * has none. */
 #include "similarity/lacking.h"
 
 #include "base/mem.h"
 #include "base/order.h"
 #include "stars/internal.h"
 
-enum { KIDS_MOST = 1 << 18 };
+enum {
+    KIDS_MOST = 1 << 18,
+    /* Kids that were tried in vain for each kid: what kids have in common may have changed. Each
+     * time the index is made after twice as many, up to MADE_MOST times. */
+    REMADE_AFTER = 16,
+    MADE_MOST = 8
+};
 
 /* Of an item. The name is here because the caller's would have to be waited for. */
 struct lacking_row {
@@ -23,7 +31,8 @@ struct lacking_row {
 
 struct lacks {
     struct sp_lacking *index; /* NULL: not made yet */
-    uint32_t in_vain;         /* kids that were tried so far */
+    uint64_t in_vain;         /* kids that were tried so far, or since the index was made */
+    uint32_t made;            /* how often, up to MADE_MOST */
     struct lacking_row *rows; /* by item */
     uint32_t row_cap;
 };
@@ -76,15 +85,25 @@ static void forget_row(void *arg, struct kid kid)
         sp_counts_forget(&s->lacks, kid.row);
 }
 
+static void drop(struct sp_stars *s, struct kids *kids)
+{
+    struct lacks *l = kids->lacks;
+    if (!l->index)
+        return;
+    sp_star_kids_each(s, kids, forget_row, s);
+    s->stats.bytes -= sp_star_lacks_bytes(kids);
+    sp_lacking_free(l->index);
+    l->index = NULL;
+    s->stats.bytes += sp_star_lacks_bytes(kids);
+}
+
 void sp_star_lacks_free(struct sp_stars *s, struct kids *kids)
 {
     struct lacks *l = kids->lacks;
     if (!l)
         return;
-    if (l->index)
-        sp_star_kids_each(s, kids, forget_row, s);
+    drop(s, kids);
     s->stats.bytes -= sp_star_lacks_bytes(kids);
-    sp_lacking_free(l->index);
     sp_free(l->rows);
     sp_free(l);
     kids->lacks = NULL;
@@ -124,6 +143,9 @@ static bool make(struct sp_stars *s, struct kids *kids, const struct sp_signatur
 {
     struct making m = {s, kids};
     struct sp_signature *centre = centre_of(s, kids, pivot);
+    drop(s, kids);
+    kids->lacks->in_vain = 0;
+    kids->lacks->made = sp_min_u32(kids->lacks->made + 1, MADE_MOST);
     s->stats.bytes -= sp_star_lacks_bytes(kids);
     kids->lacks->index = sp_lacking_new(centre ? centre : pivot, false);
     s->stats.bytes += sp_star_lacks_bytes(kids);
@@ -136,15 +158,19 @@ bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_s
                         uint32_t in_vain)
 {
     uint32_t count = sp_star_kids_count(kids);
-    if (kids->lacks && kids->lacks->index)
-        return true;
     if (!kids->lacks) {
         kids->lacks = sp_calloc(1, sizeof *kids->lacks);
         s->stats.bytes += sp_star_lacks_bytes(kids);
     }
     struct lacks *l = kids->lacks;
-    l->in_vain = sp_min_u32(l->in_vain + in_vain, KIDS_MOST);
-    return l->in_vain < count || count >= KIDS_MOST || make(s, kids, pivot);
+    l->in_vain += in_vain;
+    uint64_t enough = l->index ? (uint64_t)REMADE_AFTER * count << l->made : count;
+    return l->in_vain < enough || count >= KIDS_MOST || make(s, kids, pivot);
+}
+
+bool sp_star_lacks_knows(const struct kids *kids, uint32_t shingle)
+{
+    return kids->lacks && kids->lacks->index && sp_lacking_refers(kids->lacks->index, shingle);
 }
 
 struct lacking sp_star_lacks_find(struct sp_stars *s, const struct kids *kids,

@@ -239,6 +239,14 @@ bool sp_stars_together(const struct sp_stars *s, uint32_t a, uint32_t b);
 /* Calls `each` for every member of the row's star, in no particular order. */
 void sp_stars_each_member(const struct sp_stars *s, uint32_t row,
                           void (*each)(void *arg, uint32_t row), void *arg);
+/* The same, a few at a time: returns the next members, `most` of them unless none are left after
+ * these. *place begins as {0}; until the end, the star must not change. */
+struct sp_stars_place {
+    uint32_t litter;
+    uint32_t at;
+};
+uint32_t sp_stars_next_members(const struct sp_stars *s, uint32_t row, struct sp_stars_place *place,
+                               uint32_t most, uint32_t *ret_rows);
 
 /* ---- stored rows ---- */
 

@@ -47,8 +47,12 @@ static void add_tried(struct sp_stars *s, const struct litter *litter, uint32_t 
                       uint32_t order)
 {
     sp_grow(&s->tried, &s->tried_cap, s->tried_count + 1);
-    s->tried[s->tried_count++] = (struct tried){
-        litter, at, row, sp_star_name(s, row), order, (enum kid_kind)s->rows[row].kind};
+    s->tried[s->tried_count++] = (struct tried){.litter = litter,
+                                                .at = at,
+                                                .row = row,
+                                                .name = sp_star_name(s, row),
+                                                .order = order,
+                                                .kind = (enum kid_kind)s->rows[row].kind};
 }
 
 static uint32_t nearness(const struct sp_stars *s, uint32_t row)
@@ -74,16 +78,18 @@ static void try_all_litters(const struct trial *t)
             try_litters(t, sp_star_litters(t->star->kids, kind), false);
 }
 
-static void try_gathered(struct trial *t, uint32_t gathered)
+static void try_gathered(struct trial *t, const struct beside *beside)
 {
     struct sp_stars *s = t->stars;
-    for (uint32_t i = 0; i < gathered; i++) {
+    for (uint32_t i = 0; i < beside->gathered; i++) {
         uint32_t row = s->gathered[i], shared = s->rows[row].gathered;
         struct kid kid = sp_star_kid_at(s, row);
         s->rows[row].gathered = 0;
         if ((kid.kind == FRINGE || t->members) &&
-            may_match(t, kid.kept, kid.overlap, t->beside + shared))
+            may_match(t, kid.kept, kid.overlap, t->beside + shared)) {
             add_tried(s, NULL, 0, row, nearness(s, row));
+            s->tried[s->tried_count - 1].unknown = i < beside->unknown;
+        }
     }
 }
 
@@ -188,7 +194,7 @@ static void prefetch_nearest(struct sp_stars *s)
 
 static bool can_be_similar(const struct trial *t, const struct tried *k)
 {
-    return !k->litter || !t->lacking.of || sp_star_is_lacking(t->stars, &t->lacking, k->row);
+    return k->unknown || !t->lacking.of || sp_star_is_lacking(t->stars, &t->lacking, k->row);
 }
 
 /* Compares the probe with s->tried and the rest of their litters, the nearest first, but only with
@@ -331,7 +337,7 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
     if (kids->indexed) {
         beside = sp_star_gather_beside(s, star, x, pivot);
         t.beside = beside.common;
-        try_gathered(&t, beside.gathered);
+        try_gathered(&t, &beside);
     }
     bool indexed = kids->indexed && wants_index(&t);
     if (indexed)

@@ -121,6 +121,37 @@ static bool knows_together(const struct sp_stars *s, uint32_t a, uint32_t b)
     return sp_stars_together(s, a, b) == expected;
 }
 
+struct listed {
+    uint32_t *rows;
+    uint32_t count;
+};
+
+static void list_row(void *arg, uint32_t row)
+{
+    struct listed *l = arg;
+    l->rows[l->count++] = row;
+}
+
+/* Whether members come in the same order one by one and a few at a time. */
+static bool lists_members(const struct sample *x, uint32_t row)
+{
+    enum { FEW = 3 };
+    struct listed all = {sp_alloc((x->rows + FEW) * sizeof *all.rows), 0};
+    struct sp_stars_place place = {0};
+    uint32_t few[FEW], count, seen = 0;
+    sp_stars_each_member(x->stars, row, list_row, &all);
+    bool same = true;
+    do {
+        count = sp_stars_next_members(x->stars, row, &place, FEW, few);
+        same = same && seen + count <= all.count &&
+               memcmp(few, all.rows + seen, count * sizeof *few) == 0;
+        seen += count;
+    } while (same && count == FEW);
+    same = same && seen == all.count && seen == sp_stars_members(x->stars, row);
+    sp_free(all.rows);
+    return same;
+}
+
 size_t counted_shingles(const struct sample *x)
 {
     return x->stars->common.used;
@@ -163,6 +194,8 @@ const char *broken_invariant(struct sample *x)
         for (uint32_t other = row > 8 ? row - 8 : 0; other <= row; other++)
             if (x->live[other] && !knows_together(s, row, other))
                 return "two rows are not together, or are";
+        if (row % 16 == 0 && !lists_members(x, row))
+            return "the members of a star";
         const struct star *c = &s->stars[s->rows[row].star];
         if (!is_brief(s, s->rows[row].star, x->signatures[row]))
             return "a look-up does not know a star's sizes";

@@ -331,8 +331,20 @@ static struct sp_signature *of_prices(struct sample *s)
     return signature_of_set(s, shingles, PRODUCTS * EACH, s->random);
 }
 
+/* A run of six shingles of its own in one text of 96: a page resembles those whose run begins up to
+ * four places before or after its own. */
+static struct sp_signature *of_a_run(struct sample *s)
+{
+    enum { ALL = 96, RUN = 6 };
+    uint32_t shingles[ALL], from = (uint32_t)sample_random(s, ALL - RUN);
+    for (uint32_t i = 0; i < ALL; i++)
+        shingles[i] = (uint32_t)(i - from < RUN ? sample_random(s, UINT32_MAX) : sp_mix64(i + 1));
+    return signature_of_set(s, shingles, ALL, s->random);
+}
+
 /* All pages change three times, the oldest first. */
-static struct sp_stars_stats cost_of_changes(uint32_t pages)
+static struct sp_stars_stats cost_of_changes(uint32_t pages,
+                                             struct sp_signature *(*page)(struct sample *s))
 {
     struct sample s;
     struct sp_similarity_options o;
@@ -340,14 +352,16 @@ static struct sp_stars_stats cost_of_changes(uint32_t pages)
     sp_similarity_options_default(&o);
     sample_init(&s, &o, 1024, false);
     for (uint32_t i = 0; i < pages; i++)
-        sample_add(&s, of_prices(&s));
+        sample_add(&s, page(&s));
     sp_stars_stats(s.stars, &before);
     for (uint32_t i = 0; i < 3 * pages; i++) {
         sample_remove(&s, i);
-        sample_add(&s, of_prices(&s));
+        sample_add(&s, page(&s));
         sample_work(&s, 16);
     }
     sp_stars_stats(s.stars, &after);
+    sample_settle(&s);
+    CU_ASSERT(sample_is_exact(&s));
     sample_done(&s);
     after.probes -= before.probes;
     after.touches -= before.touches;
@@ -358,7 +372,8 @@ static struct sp_stars_stats cost_of_changes(uint32_t pages)
 TEST(pages_that_change_again_and_again_touch_few_stars)
 {
     enum { CHANGING = 500 };
-    struct sp_stars_stats once = cost_of_changes(CHANGING), more = cost_of_changes(4 * CHANGING);
+    struct sp_stars_stats once = cost_of_changes(CHANGING, of_prices),
+                          more = cost_of_changes(4 * CHANGING, of_prices);
     printf("a probe: %.2f touches and %.2f verified at %d pages, %.2f and %.2f at %d; a change: "
            "%.2f probes, %.2f\n",
            (double)once.touches / once.probes, (double)once.verified / once.probes, CHANGING,
@@ -368,6 +383,19 @@ TEST(pages_that_change_again_and_again_touch_few_stars)
     CU_ASSERT((double)more.touches <= 4.0 * more.probes);
     CU_ASSERT((double)more.verified <= 15.0 * more.probes);
     CU_ASSERT((double)more.probes <= 12.0 * 10 * CHANGING);
+}
+
+/* By their sizes, a probe could resemble the rows of each of about forty stars. Small stars are
+ * tried row by row. */
+TEST(few_rows_are_compared_with_pages_that_have_words_of_their_own_at_other_places)
+{
+    enum { MANY = 1000 };
+    struct sp_stars_stats once = cost_of_changes(MANY, of_a_run),
+                          more = cost_of_changes(4 * MANY, of_a_run);
+    printf("a probe: %.2f verified at %d pages, %.2f at %d\n", (double)once.verified / once.probes,
+           MANY, (double)more.verified / more.probes, 4 * MANY);
+    CU_ASSERT((double)once.verified <= 200.0 * once.probes);
+    CU_ASSERT((double)more.verified <= 200.0 * more.probes);
 }
 
 static uint64_t look_ups_of_unlike(uint32_t rows)
