@@ -323,7 +323,7 @@ struct sp_signature *sp_lacking_centre(const struct sp_lacking *l)
         kept = mark_common(l, least);
         added = add_common(l, least, NULL, 0);
     }
-    if (kept == l->count && !added)
+    if (!l->others || (kept == l->count && !added))
         return NULL;
     struct sp_signature *s = sp_signature_alloc(kept + added, 0);
     for (uint32_t i = 0; i < 1u << (32 - l->place_shift); i++) {

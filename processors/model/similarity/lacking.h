@@ -66,7 +66,8 @@ bool sp_lacking_is_found(const struct sp_lacking *l, uint32_t item);
 
 /* A better reference: the shingles that more than an eighth of the items have, or if these are more
  * than twice as many as now, those that more than half have; the items aside that are found by each
- * search. The caller owns it. NULL: the reference has the same shingles. */
+ * search. The caller owns it. NULL: the reference has the same shingles, or there are no
+ * such items. */
 struct sp_signature *sp_lacking_centre(const struct sp_lacking *l);
 
 /* How many items are found by each search: those that have too little of the reference, and those

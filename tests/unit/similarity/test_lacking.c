@@ -181,7 +181,7 @@ TEST(odd_items_are_always_found)
 }
 
 /* The first reference has changes of its own, which all items but those with the same ones lack. */
-TEST(the_centre_has_what_most_items_have)
+TEST(the_centre_has_what_many_items_have)
 {
     uint64_t random = 1;
     struct sp_signature *all = edited(&random, 0, 1), *reference = edited(&random, 2, 3), *items[9];
@@ -206,6 +206,30 @@ TEST(the_centre_has_what_most_items_have)
     sp_lacking_free(l);
     sp_signature_unref(all);
     sp_signature_unref(reference);
+    sp_signature_unref(centre);
+}
+
+/* Every fourth item has a run of its own version, and the others have another run of theirs. */
+TEST(the_centre_has_all_versions_that_many_items_have)
+{
+    enum { MANY = 12 };
+    uint64_t random = 1;
+    struct sp_signature *all = edited(&random, 0, 1), *most = edited(&random, 1, 3),
+                        *few = edited(&random, 1, 5);
+    uint32_t added = 2 * TEXT - shared(all, most) - shared(all, few);
+    struct sp_lacking *l = sp_lacking_new(all, true);
+    for (uint32_t i = 0; i < MANY; i++)
+        sp_lacking_put(l, i % 4 ? most : few, most_of(all));
+    struct sp_signature *centre = sp_lacking_centre(l);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(centre);
+    CU_ASSERT_EQUAL(centre->shingle_count, TEXT + added);
+    CU_ASSERT_EQUAL(shared(centre, all), TEXT);
+    CU_ASSERT_EQUAL(shared(centre, most), TEXT);
+    CU_ASSERT_EQUAL(shared(centre, few), TEXT);
+    sp_lacking_free(l);
+    sp_signature_unref(all);
+    sp_signature_unref(most);
+    sp_signature_unref(few);
     sp_signature_unref(centre);
 }
 
