@@ -1,6 +1,7 @@
-/* Indexes the kids of a large star by their shingles that the pivot does not have, so that a probe
- * finds the kids with which it shares some. A shingle that many kids have is only counted, and
- * assumed to be in all of them. */
+/* Indexes the kids of a star by their shingles that the pivot does not have, so that a probe finds
+ * the kids with which it shares some. A shingle that many kids have is only counted, and assumed to
+ * be in all of them. A large star is indexed, and a small one whose kids are often tried in vain;
+ * after a restart only large ones are, which changes no result. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -123,7 +124,6 @@ static void index_kid(void *arg, struct kid kid)
         return;
     uint32_t count = sp_star_beside_of(i->stars, child, i->pivot);
     sp_star_kid_beside_put(i->stars, i->pivot_row, kid.row, i->stars->hashes, count);
-    sp_star_row_changed(i->stars, kid.row);
 }
 
 void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
@@ -131,7 +131,6 @@ void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signat
     struct indexing i = {s, pivot, s->stars[star].pivot};
     s->stars[star].kids->indexed = true;
     sp_star_kids_each(s, s->stars[star].kids, index_kid, &i);
-    sp_star_row_changed(s, s->stars[star].pivot);
 }
 
 /* Returns how many are gathered after `gathered`. */

@@ -19,7 +19,7 @@ enum {
     POSTED_FROM = 16,     /* rows of a small domain */
     ABSORBED_KIDS = 16,   /* at most, of a star that another one absorbs */
     COMMON_FROM = 4,      /* stars: so many have posted a shingle that many pages share */
-    INDEXED_FROM = 64,    /* kids; in a smaller star all are tried that sizes do not rule out */
+    INDEXED_FROM = 64,    /* kids; a smaller star is indexed if its kids are often tried in vain */
     PARITY_BITS = 1,      /* of a pattern, for each shingle */
     CENTRED_AT = 64,      /* children; at this size the pivot is chosen again among the members */
     CENTRED_MOST = 256,   /* kids, including those on the fringe */

@@ -157,7 +157,7 @@ uint32_t sp_star_beside_of(struct sp_stars *s, const struct sp_signature *child,
 /* The same, but only counts them, which is faster. */
 uint32_t sp_star_count_beside(struct sp_stars *s, const struct sp_signature *child,
                               const struct sp_signature *pivot);
-/* Indexes all kids of a star that has become large. */
+/* Indexes all kids of a star. Does not report that as a change. */
 void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot);
 /* The shingles of a probe that the pivot does not have. */
 struct beside {
@@ -213,6 +213,10 @@ bool sp_star_is_lacking(const struct sp_stars *s, const struct lacking *found, u
 void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
                      const struct sp_signature *pivot, const struct sp_signature *child,
                      enum kid_kind kind, uint32_t adopter);
+/* So many kids of a star that is not indexed were tried in vain. Indexes it if that is often. Which
+ * kids a probe finds does not depend on that. False: an error. */
+bool sp_star_kids_note(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
+                       uint32_t in_vain);
 /* The star's kids; makes an empty set if there is none. */
 struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star);
 /* Restores a kid. */

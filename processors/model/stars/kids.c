@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "stars/bits.h"
 #include "stars/internal.h"
 
@@ -93,6 +94,43 @@ void sp_star_kid_put(struct sp_stars *s, uint32_t star, struct kid kid, uint32_t
     sp_star_reach_note(s, star);
 }
 
+static bool can_be_indexed(const struct sp_stars *s, uint32_t star)
+{
+    return !s->by_keys && sp_star_domain_of(s, star)->posted;
+}
+
+bool sp_star_kids_note(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
+                       uint32_t in_vain)
+{
+    enum { FEWEST = 8, IN_VAIN_EACH = 4, MOST = (1 << 11) - 1 };
+    struct kids *kids = s->stars[star].kids;
+    uint32_t count = sp_star_kids_count(kids);
+    kids->in_vain = sp_min_u32(kids->in_vain + in_vain, MOST) & MOST;
+    if (count >= FEWEST && kids->in_vain >= IN_VAIN_EACH * count && can_be_indexed(s, star)) {
+        sp_star_index_all(s, star, pivot);
+        kids->early = true;
+    }
+    return s->err == SP_OK;
+}
+
+static void report_changed(void *arg, struct kid kid)
+{
+    sp_star_row_changed(arg, kid.row);
+}
+
+/* Indexes the star unless it is indexed; from now on that is stored. */
+static void become_large(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
+{
+    struct kids *kids = s->stars[star].kids;
+    if (sp_star_kids_large(kids))
+        return;
+    if (!kids->indexed)
+        sp_star_index_all(s, star, pivot);
+    kids->early = false;
+    sp_star_kids_each(s, kids, report_changed, s);
+    sp_star_row_changed(s, s->stars[star].pivot);
+}
+
 void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
                      const struct sp_signature *pivot, const struct sp_signature *child,
                      enum kid_kind kind, uint32_t adopter)
@@ -108,9 +146,8 @@ void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
     sp_star_kid_put(s, star, kid, child->shingle_total);
     if (indexed)
         sp_star_kid_beside_put(s, pivot_row, row, s->hashes, beside);
-    else if (sp_star_kids_count(s->stars[star].kids) >= INDEXED_FROM && !s->by_keys &&
-             sp_star_domain_of(s, star)->posted)
-        sp_star_index_all(s, star, pivot);
+    if (sp_star_kids_count(s->stars[star].kids) >= INDEXED_FROM && can_be_indexed(s, star))
+        become_large(s, star, pivot);
     sp_star_lacks_put(s, s->stars[star].kids, row, child);
     if (sp_star_cover_child(s, star, pivot, child))
         sp_star_row_changed(s, pivot_row);

@@ -80,11 +80,19 @@ struct kids {
     uint32_t max_total; /* largest of all members so far: never shrinks */
     uint32_t min_kept;  /* least of all kids so far: never grows */
     uint32_t
-        max_beside : 17;  /* largest of all kids so far: shingles that the pivot does not have */
-    uint32_t capped : 1;  /* some member is or was capped */
-    uint32_t indexed : 1; /* s->beside has the shingles of kids that the pivot does not have */
-    uint32_t owes : 1;    /* the star is headless or draining */
-    struct owing owing[]; /* one if it owes */
+        max_beside : 17;   /* largest of all kids so far: shingles that the pivot does not have */
+    uint32_t capped : 1;   /* some member is or was capped */
+    uint32_t indexed : 1;  /* s->beside has the shingles of kids that the pivot does not have */
+    uint32_t early : 1;    /* indexed while it was small, which is not stored */
+    uint32_t owes : 1;     /* the star is headless or draining */
+    uint32_t in_vain : 11; /* kids tried in vain while it was not indexed */
+    struct owing owing[];  /* one if it owes */
 };
+
+/* Whether they are indexed and that is stored; NULL is allowed. */
+static inline bool sp_star_kids_large(const struct kids *kids)
+{
+    return kids && kids->indexed && !kids->early;
+}
 
 #endif

@@ -250,7 +250,7 @@ static bool cannot_touch(struct sp_stars *s, const struct found *found,
 {
     const struct star *c = &s->stars[found->star];
     uint32_t n = x->shingle_count;
-    if (found->apart == 0 || !c->kids || c->kids->indexed || c->kids->capped)
+    if (found->apart == 0 || !c->kids || sp_star_kids_large(c->kids) || c->kids->capped)
         return false;
     if (!is_far(c, x, found->apart, sp_star_bound_overlap(s, n, false, c->kept, false)))
         return false;

@@ -62,7 +62,7 @@ enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_
     if (c->pivot == row) {
         r.role = c->headless ? SP_STAR_GHOST : SP_STAR_PIVOT;
         r.other = c->headless || c->draining ? c->kids->owing->heir : NONE;
-        r.indexed = c->kids && c->kids->indexed;
+        r.indexed = sp_star_kids_large(c->kids);
         r.passed = c->draining ? c->kids->owing->passed : 0;
         r.posted = c->bits ? sp_star_posted_all(s, c) : NULL;
         r.parity = c->bits ? parity_of(s, c, x) : NULL;
@@ -78,7 +78,7 @@ enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_
         r.kept = s->by_bits ? kid.kept : r.kept;
         if (s->by_keys)
             r.hash_count = keys_of(s, x);
-        else if (!c->kids->indexed)
+        else if (!sp_star_kids_large(c->kids))
             r.hash_count = 0;
         else if (sp_star_signature_of(s, c->pivot, &pivot))
             r.hash_count = sp_star_beside_of(s, x, pivot);

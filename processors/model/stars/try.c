@@ -350,5 +350,7 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
     if (!try_nearest(&t, &more) ||
         (more && !(t.lacking.of ? try_lacking_by_name(&t) : try_by_name(&t))))
         return false;
+    if (!kids->indexed)
+        return sp_star_kids_note(s, star, pivot, t.in_vain);
     return !indexed || t.in_vain <= NEAREST || sp_star_lacks_note(s, kids, pivot, t.in_vain);
 }

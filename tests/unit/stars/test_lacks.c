@@ -17,8 +17,11 @@ enum kind {
     FIRST,  /* one change in the first part */
     SECOND, /* one in the second part and one at the end: similar to a page with one in the same
              * place, if there were any */
-    BOTH    /* one in the first part and one at the end: similar to pages of FIRST with one in the
+    BOTH,   /* one in the first part and one at the end: similar to pages of FIRST with one in the
              * same place */
+    NONE_CHANGED,
+    THREE_CHANGED /* after the first part: similar to none, but would be to a page of FIRST that had
+                   * one of these changes as well */
 };
 
 static struct sp_signature *page(struct sample *s, enum kind kind)
@@ -26,11 +29,14 @@ static struct sp_signature *page(struct sample *s, enum kind kind)
     uint32_t shingles[SIZE];
     for (uint32_t i = 0; i < SIZE; i++)
         shingles[i] = (uint32_t)sp_mix64(i + 1);
-    change(
-        s, shingles,
-        (uint32_t)(kind == SECOND ? FROM + sample_random(s, TO - FROM) : sample_random(s, ENDS)));
-    if (kind != FIRST)
+    if (kind < NONE_CHANGED)
+        change(s, shingles,
+               (uint32_t)(kind == SECOND ? FROM + sample_random(s, TO - FROM)
+                                         : sample_random(s, ENDS)));
+    if (kind == SECOND || kind == BOTH)
         change(s, shingles, SIZE - RUN);
+    for (uint32_t i = 0; kind == THREE_CHANGED && i < 3; i++)
+        change(s, shingles, FROM + i * RUN);
     return signature_of_set(s, shingles, SIZE, s->random);
 }
 
@@ -41,9 +47,9 @@ static void init(struct sample *s)
     sample_init(s, &o, 1024, false);
 }
 
-static void probe(struct sample *s)
+static void probe(struct sample *s, enum kind kind)
 {
-    struct sp_signature *x = page(s, SECOND);
+    struct sp_signature *x = page(s, kind);
     struct sp_touches touches;
     CU_ASSERT_EQUAL(sp_stars_probe(s->domain, x, SP_STARS_NONE, &touches), SP_OK);
     CU_ASSERT_EQUAL(touches.count, 0);
@@ -61,10 +67,10 @@ static uint64_t compared(uint32_t rows, uint64_t *ret_first)
     for (uint32_t i = 0; i < rows; i++)
         sample_add(&s, page(&s, FIRST));
     sp_stars_stats(s.stars, &before);
-    probe(&s);
+    probe(&s, SECOND);
     sp_stars_stats(s.stars, &first);
     for (uint32_t i = 0; i < PROBES; i++)
-        probe(&s);
+        probe(&s, SECOND);
     sp_stars_stats(s.stars, &after);
     sample_done(&s);
     *ret_first = first.verified - before.verified;
@@ -83,6 +89,30 @@ TEST(kids_that_lack_other_shingles_are_compared_once)
     CU_ASSERT(first_more <= 4 * ROWS + 64);
     CU_ASSERT(once <= PROBES);
     CU_ASSERT(more <= PROBES);
+}
+
+/* The star is too small to be indexed before that. */
+TEST(kids_of_a_small_star_are_tried_in_vain_a_few_times)
+{
+    enum { KIDS = 40, EACH = 5 };
+    struct sample s;
+    struct sp_stars_stats before, first, after;
+    init(&s);
+    sample_add(&s, page(&s, NONE_CHANGED));
+    for (uint32_t i = 0; i < KIDS; i++)
+        sample_add(&s, page(&s, FIRST));
+    sp_stars_stats(s.stars, &before);
+    probe(&s, THREE_CHANGED);
+    sp_stars_stats(s.stars, &first);
+    for (uint32_t i = 0; i < PROBES; i++)
+        probe(&s, THREE_CHANGED);
+    sp_stars_stats(s.stars, &after);
+    printf("compared: %ju by one probe, %ju by %d more\n",
+           (uintmax_t)(first.verified - before.verified),
+           (uintmax_t)(after.verified - first.verified), PROBES);
+    CU_ASSERT(first.verified - before.verified > KIDS / 2); /* as the case is meant to be */
+    CU_ASSERT(after.verified - first.verified <= EACH * KIDS + PROBES);
+    sample_done(&s);
 }
 
 /* What PROBES pages of the first kind read, which resemble the pivot, if one row is on the fringe.
