@@ -1,6 +1,7 @@
-"""--help of every program in tools/."""
+"""--help of every program in tools/, and what tools/growth does."""
 
 import os
+import shutil
 import subprocess
 
 from harness import check, check_in, main
@@ -26,6 +27,23 @@ def tools_print_their_help_and_do_nothing_else(work):
             check_in(tool, done.stdout, f"help of tools/{tool}")
             check(done.stderr == "", tool, "speaks on standard error:", done.stderr[-500:])
             check(not work.exists("called"), tool, option, "called", work.exists("called") and work.read("called"))
+
+
+def growth_says_what_grows_and_what_is_wrong(work):
+    def growth(program):
+        return subprocess.run([os.path.join(work.source, "tools", "growth"), "--from", "3", "--count", "2", "--pages",
+                               "60", "--all", "--program", program], capture_output=True, text=True, check=False)
+
+    done = growth(work.program)
+    check(done.returncode == 0, "exit code", done.returncode, done.stdout, done.stderr)
+    for seed in 3, 4:
+        check_in(f"\n{seed}: words ", done.stdout, "shape of the crawl")
+    check(done.stdout.count("microseconds") == 2, done.stdout)
+    done = growth(shutil.which("false"))
+    check(done.returncode == 1 and done.stdout.count("WRONG: 60 pages: exit code 1") == 2, done.stdout)
+    done = growth("no-such-program")
+    check(done.returncode == 2, "exit code", done.returncode)
+    check_in("name another one with --program", done.stderr, "message")
 
 
 if __name__ == "__main__":
