@@ -8,16 +8,25 @@
 #include "similarity/intersect.h"
 #include "stars/internal.h"
 
+/* Without branches on the data, which cannot be predicted. */
 uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_signature *pivot,
                             uint32_t *ret_hashes)
 {
-    uint32_t n = child->shingle_count, m = pivot->shingle_count, count = 0;
+    uint32_t n = child->shingle_count, m = pivot->shingle_count, count = 0, i = 0, k = 0;
     const uint32_t *x = child->hashes, *y = pivot->hashes;
-    for (uint32_t i = 0, k = 0; i < n; i++) {
-        while (k < m && y[k] < x[i])
-            k++;
-        if ((k == m || y[k] != x[i]) && (count == 0 || ret_hashes[count - 1] != x[i]))
-            ret_hashes[count++] = x[i];
+    uint64_t before = UINT64_MAX;
+    while (i < n && k < m) {
+        uint32_t own = x[i], other = y[k];
+        ret_hashes[count] = own;
+        count += (own < other) & (own != before);
+        before = own <= other ? own : before;
+        i += own <= other;
+        k += other < own;
+    }
+    for (; i < n; i++) {
+        ret_hashes[count] = x[i];
+        count += x[i] != before;
+        before = x[i];
     }
     return count;
 }
@@ -133,14 +142,14 @@ void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signat
     sp_star_kids_each(s, s->stars[star].kids, index_kid, &i);
 }
 
-/* Returns how many are gathered after `gathered`. */
-static uint32_t gather(struct sp_stars *s, uint32_t star, uint32_t key, uint32_t gathered)
+/* Adds the star's kids that are in the list to those gathered; returns how many these are now. */
+static uint32_t gather(struct sp_stars *s, uint32_t star, const struct sp_star_list *list,
+                       uint32_t gathered)
 {
-    struct sp_star_list list = sp_star_table_get(s->beside, key);
-    const uint32_t *rows = sp_star_numbers(&list);
-    sp_grow(&s->gathered, &s->gathered_cap, gathered + list.count);
-    s->stats.scanned += list.count;
-    for (uint32_t k = 0; k < list.count; k++) {
+    const uint32_t *rows = sp_star_numbers(list);
+    sp_grow(&s->gathered, &s->gathered_cap, gathered + list->count);
+    s->stats.scanned += list->count;
+    for (uint32_t k = 0; k < list->count; k++) {
         struct row *r = &s->rows[rows[k]];
         if (r->star == star && r->gathered++ == 0)
             s->gathered[gathered++] = rows[k];
@@ -148,26 +157,45 @@ static uint32_t gather(struct sp_stars *s, uint32_t star, uint32_t key, uint32_t
     return gathered;
 }
 
+/* Moves the shingles that are not common to the front of s->hashes; returns how many these are. */
+static uint32_t keep_rare(struct sp_stars *s, uint32_t pivot, uint32_t count)
+{
+    uint32_t rare = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!sp_counts_get(&s->common, common_key(pivot, s->hashes[i])))
+            s->hashes[rare++] = s->hashes[i];
+    return rare;
+}
+
+/* Writes the keys of the first `rare` of s->hashes to s->keys, those first that the star's index of
+ * lacking kids does not know; returns how many of those there are. */
+static uint32_t keys_of_rare(struct sp_stars *s, uint32_t star, uint32_t rare)
+{
+    const struct kids *kids = s->stars[star].kids;
+    uint32_t unknown = 0, at = rare;
+    sp_grow(&s->keys, &s->keys_cap, rare);
+    for (uint32_t i = rare; i-- > 0;)
+        if (sp_star_lacks_knows(kids, s->hashes[i]))
+            s->keys[--at] = beside_key(s->stars[star].pivot, s->hashes[i]);
+    for (uint32_t i = 0; i < rare && unknown < at; i++)
+        if (at == rare || !sp_star_lacks_knows(kids, s->hashes[i]))
+            s->keys[unknown++] = beside_key(s->stars[star].pivot, s->hashes[i]);
+    return unknown;
+}
+
 struct beside sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                                     const struct sp_signature *pivot)
 {
-    uint32_t pivot_row = s->stars[star].pivot, count = sp_star_beside_of(s, x, pivot);
-    const struct kids *kids = s->stars[star].kids;
-    struct beside b = {0};
-    make_keys(s, pivot_row, s->hashes, count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (sp_counts_get(&s->common, common_key(pivot_row, s->hashes[i])))
-            continue;
-        s->keys[b.rare] = s->keys[i];
-        s->hashes[b.rare++] = s->hashes[i];
+    uint32_t count = sp_star_beside_of(s, x, pivot);
+    struct beside b = {.rare = keep_rare(s, s->stars[star].pivot, count)};
+    uint32_t unknown = keys_of_rare(s, star, b.rare);
+    sp_grow(&s->met, &s->met_cap, b.rare);
+    uint32_t met = sp_star_table_get_all(s->beside, s->keys, 0, b.rare, NULL, s->met);
+    for (uint32_t i = 0; i < met; i++) {
+        b.gathered = gather(s, star, &s->met[i].list, b.gathered);
+        if (s->met[i].at < unknown)
+            b.unknown = b.gathered;
     }
     b.common = count - b.rare;
-    for (uint32_t i = 0; i < b.rare; i++)
-        if (!sp_star_lacks_knows(kids, s->hashes[i]))
-            b.gathered = gather(s, star, s->keys[i], b.gathered);
-    b.unknown = b.gathered;
-    for (uint32_t i = 0; i < b.rare; i++)
-        if (sp_star_lacks_knows(kids, s->hashes[i]))
-            b.gathered = gather(s, star, s->keys[i], b.gathered);
     return b;
 }

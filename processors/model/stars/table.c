@@ -291,7 +291,8 @@ uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *ke
 {
     struct sp_star_values values[AT_ONCE];
     uint32_t met[AT_ONCE], all = 0;
-    memset(ret_lengths, 0, count * sizeof *ret_lengths);
+    if (ret_lengths)
+        memset(ret_lengths, 0, count * sizeof *ret_lengths);
     for (uint32_t from = 0; from < count; from += AT_ONCE) {
         uint32_t n = count - from < AT_ONCE ? count - from : AT_ONCE, found = 0;
         get_values(t, keys + from, salt, n, values);
@@ -304,7 +305,8 @@ uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *ke
                 sp_prefetch(sp_star_list_at(&t->lists, values[met[i]].first & ~LIST_BIT));
         for (uint32_t i = 0; i < found; i++, all++) {
             ret_met[all] = (struct sp_star_met){list_of(t, values[met[i]]), from + met[i]};
-            ret_lengths[from + met[i]] = ret_met[all].list.count;
+            if (ret_lengths)
+                ret_lengths[from + met[i]] = ret_met[all].list.count;
         }
     }
     return all;

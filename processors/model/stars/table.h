@@ -52,8 +52,8 @@ struct sp_star_met {
 };
 
 /* Looks up `count` keys, each of them combined with `salt` by exclusive or; overlaps the waits for
- * memory. Writes the lengths of their lists, and those lists that are not empty, in the order of
- * the keys; returns how many these are. */
+ * memory. Writes the lengths of their lists (ret_lengths may be NULL), and those lists that are not
+ * empty, in the order of the keys; returns how many these are. */
 uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
                                uint32_t count, uint32_t *ret_lengths, struct sp_star_met *ret_met);
 
