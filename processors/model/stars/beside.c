@@ -172,14 +172,12 @@ static uint32_t keep_rare(struct sp_stars *s, uint32_t pivot, uint32_t count)
 static uint32_t keys_of_rare(struct sp_stars *s, uint32_t star, uint32_t rare)
 {
     const struct kids *kids = s->stars[star].kids;
-    uint32_t unknown = 0, at = rare;
+    uint32_t unknown = 0, known = rare;
     sp_grow(&s->keys, &s->keys_cap, rare);
-    for (uint32_t i = rare; i-- > 0;)
-        if (sp_star_lacks_knows(kids, s->hashes[i]))
-            s->keys[--at] = beside_key(s->stars[star].pivot, s->hashes[i]);
-    for (uint32_t i = 0; i < rare && unknown < at; i++)
-        if (at == rare || !sp_star_lacks_knows(kids, s->hashes[i]))
-            s->keys[unknown++] = beside_key(s->stars[star].pivot, s->hashes[i]);
+    for (uint32_t i = 0; i < rare; i++) {
+        bool knows = sp_star_lacks_knows(kids, s->hashes[i]);
+        s->keys[knows ? --known : unknown++] = beside_key(s->stars[star].pivot, s->hashes[i]);
+    }
     return unknown;
 }
 

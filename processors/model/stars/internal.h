@@ -145,8 +145,8 @@ uint32_t sp_star_kids_first(const struct sp_stars *s, const struct kids *kids, u
  * for those of `child`); returns how many. */
 uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_signature *pivot,
                             uint32_t *ret_hashes);
-/* Add the kid of a large star to the index of these shingles, or remove it. `pivot` is the number
- * of the pivot's row. */
+/* Add the kid of an indexed star to the index of these shingles, or remove it. `pivot` is the
+ * number of the pivot's row. */
 void sp_star_kid_beside_put(struct sp_stars *s, uint32_t pivot, uint32_t row,
                             const uint32_t *hashes, uint32_t count);
 void sp_star_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row, const uint32_t *hashes,
@@ -208,7 +208,7 @@ bool sp_star_is_lacking(const struct sp_stars *s, const struct lacking *found, u
 
 /* ---- kids.c ---- */
 
-/* Adds the row to the star as a kid: posts what covers it, indexes it in a large star, and reports
+/* Adds the row to the star as a kid: posts what covers it, indexes it if the star is, and reports
  * the rows that have changed. */
 void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
                      const struct sp_signature *pivot, const struct sp_signature *child,

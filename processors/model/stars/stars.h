@@ -34,11 +34,11 @@
  *   parity   A few words for each star bound the overlap with its pivot from above
  *            (similarity/parity.h).
  *   kid      Let p be the pivot. |x n y| is at most min(|x n p|, |y n p|) plus the number of
- *            shingles that x and y share and p does not have. A large star indexes its kids by
- *            their shingles that p does not have, which gives that number exactly. Sizes rule out
- *            most kids that share none with x. If the others are often tried in vain, they are
- *            indexed by the shingles of p that they lack, because |x n y n p| is small unless x
- *            and y lack the same ones (lacks.c).
+ *            shingles that x and y share and p does not have. A star that is large, or whose kids
+ *            are often tried in vain, indexes its kids by their shingles that p does not have,
+ *            which gives that number exactly. Sizes rule out most kids that share none with x.
+ *            If the others are often tried in vain, they are indexed by the shingles of p that
+ *            they lack, because |x n y n p| is small unless x and y lack the same ones (lacks.c).
  *
  * A row may resemble no member of a star but share so much with its pivot that too few of its
  * shingles are rare. It is then on the star's fringe: it is not a member, but is found through the
