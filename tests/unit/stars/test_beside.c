@@ -1,5 +1,4 @@
 /* The shingles of a kid that the pivot does not have. */
-#include "base/bytes.h"
 #include "base/hash.h"
 #include "harness.h"
 #include "stars/internal.h"

@@ -96,7 +96,7 @@ TEST(kids_of_a_small_star_are_tried_in_vain_a_few_times)
 {
     enum { KIDS = 40, EACH = 5 };
     struct sample s;
-    struct sp_stars_stats before, first, after;
+    struct sp_stars_stats before, first, after, more;
     init(&s);
     sample_add(&s, page(&s, NONE_CHANGED));
     for (uint32_t i = 0; i < KIDS; i++)
@@ -107,11 +107,16 @@ TEST(kids_of_a_small_star_are_tried_in_vain_a_few_times)
     for (uint32_t i = 0; i < PROBES; i++)
         probe(&s, THREE_CHANGED);
     sp_stars_stats(s.stars, &after);
-    printf("compared: %ju by one probe, %ju by %d more\n",
+    for (uint32_t i = 0; i < 4 * PROBES; i++)
+        probe(&s, THREE_CHANGED);
+    sp_stars_stats(s.stars, &more);
+    printf("compared: %ju by one probe, %ju by %d more, %ju by %d more\n",
            (uintmax_t)(first.verified - before.verified),
-           (uintmax_t)(after.verified - first.verified), PROBES);
+           (uintmax_t)(after.verified - first.verified), PROBES,
+           (uintmax_t)(more.verified - after.verified), 4 * PROBES);
     CU_ASSERT(first.verified - before.verified > KIDS / 2); /* as the case is meant to be */
     CU_ASSERT(after.verified - first.verified <= EACH * KIDS + PROBES);
+    CU_ASSERT(more.verified - after.verified <= 4 * PROBES); /* with the pivot */
     sample_done(&s);
 }
 
