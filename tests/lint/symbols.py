@@ -128,8 +128,9 @@ def used_nowhere_else(source, build):
             used.add(name)
         elif "/processors/" in where and name.startswith("sp_"):
             defined.add(name)
-    # Assembler labels at the boundaries of an embedded file are used where they are defined.
-    return {name for name in defined - used if not name.endswith(("_start", "_end"))}
+    # Assembler labels at the boundaries of an embedded file are used where they are defined, and what
+    # chooses a clone of a function (base/clones.h) is used by the loader.
+    return {name for name in defined - used if not name.endswith(("_start", "_end", ".resolver"))}
 
 
 def main(source, build):

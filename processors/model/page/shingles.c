@@ -19,6 +19,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/clones.h"
 #include "base/hash.h"
 #include "base/order.h"
 
@@ -160,33 +161,57 @@ size_t sp_shingles_table(size_t count)
     return cap;
 }
 
-/* A set of shingles: open addressing in the caller's memory. */
+/* A set of shingles in the caller's memory: open addressing of buckets, whose free places are the
+ * last. */
 struct seen {
     uint32_t *table; /* 0: free */
     size_t mask;
     bool zero; /* the shingle 0 was added */
 };
 
+enum { BUCKET = 4 };
+
 static struct seen seen_none(uint32_t *table, size_t count)
 {
     size_t cap = sp_shingles_table(count);
     memset(table, 0, cap * sizeof *table);
-    return (struct seen){table, cap - 1, false};
+    return (struct seen){table, cap - BUCKET, false};
 }
 
-/* Returns false if it was there already. Callers add the result instead of testing it, because
- * whether a shingle is a repeat cannot be predicted. */
+/* Bit i is set if place i of the bucket has the shingle, which *ret_has says, or is free. */
+static inline unsigned places_for(const uint32_t *bucket, uint32_t shingle, bool *ret_has)
+{
+#if defined(__x86_64__)
+    __m128i places = _mm_loadu_si128((const void *)bucket);
+    __m128i has = _mm_cmpeq_epi32(places, _mm_set1_epi32((int)shingle));
+    __m128i is_free = _mm_cmpeq_epi32(places, _mm_setzero_si128());
+    *ret_has = _mm_movemask_epi8(has) != 0;
+    return (unsigned)_mm_movemask_ps(_mm_castsi128_ps(_mm_or_si128(has, is_free)));
+#else
+    unsigned found = 0;
+    *ret_has = false;
+    for (unsigned i = 0; i < BUCKET; i++) {
+        found |= (unsigned)(bucket[i] == shingle || bucket[i] == 0) << i;
+        *ret_has |= bucket[i] == shingle;
+    }
+    return found;
+#endif
+}
+
+/* Returns false if it was there already. Without branches that cannot be predicted: whether a
+ * shingle is a repeat, and what else its bucket has. So callers add the result. */
 static inline bool seen_add(struct seen *s, uint32_t shingle)
 {
+    bool has;
     size_t at = shingle & s->mask;
-    uint32_t there = s->table[at];
-    while (there && there != shingle) {
-        at = (at + 1) & s->mask;
-        there = s->table[at];
+    unsigned places = places_for(s->table + at, shingle, &has);
+    while (__builtin_expect(places == 0, 0)) {
+        at = (at + BUCKET) & s->mask;
+        places = places_for(s->table + at, shingle, &has);
     }
-    bool repeat = (there == shingle) & ((shingle != 0) | s->zero);
+    bool repeat = has & ((shingle != 0) | s->zero);
     s->zero |= shingle == 0;
-    s->table[at] = shingle;
+    s->table[at + (unsigned)__builtin_ctz(places)] = shingle;
     return !repeat;
 }
 
@@ -208,8 +233,9 @@ static size_t once_by_hash(const uint64_t *words, uint32_t *shingles, size_t cou
     return kept;
 }
 
-size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
-                        const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
+SP_CLONES size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count,
+                                  uint32_t *table, const struct sp_dictionary *dictionary,
+                                  uint32_t ret_length[SP_DIMS])
 {
     if (is_by_hash(dictionary))
         return once_by_hash(words, shingles, count, table, ret_length);
@@ -318,7 +344,7 @@ static bool sort_within(uint32_t *keys, size_t count, size_t fullest)
     return insertion_sort(keys, count);
 }
 
-void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count)
+SP_CLONES void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count)
 {
     enum { MIN_BITS = 4, MAX_BITS = 16 };
     uint32_t ends[1u << MAX_BITS];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clones.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "stars/internal.h"
@@ -196,7 +197,8 @@ static uint32_t only_unmet(struct sp_stars *s, uint32_t count)
     return left;
 }
 
-void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
+SP_CLONES void sp_star_cover_pivot(struct sp_stars *s, uint32_t star,
+                                   const struct sp_signature *pivot)
 {
     enum { AT_ONCE = 32 };
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
@@ -315,8 +317,9 @@ static uint32_t order_unposted(struct sp_stars *s, uint32_t star, const struct s
     return unmet == want ? only_unmet(s, count) : count;
 }
 
-bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
-                         const struct sp_signature *child)
+SP_CLONES bool sp_star_cover_child(struct sp_stars *s, uint32_t star,
+                                   const struct sp_signature *pivot,
+                                   const struct sp_signature *child)
 {
     const struct star *c = &s->stars[star];
     if (!sp_star_domain_of(s, star)->posted)

@@ -1,4 +1,5 @@
 /* Looks up shingles or keys in the posting lists. */
+#include "base/clones.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "stars/internal.h"
@@ -37,7 +38,8 @@ static inline void prefetch_briefs(const struct sp_stars *s, const struct sp_sta
         sp_prefetch(&s->briefs[stars[k]]);
 }
 
-void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count, bool hits)
+SP_CLONES void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count,
+                               bool hits)
 {
     enum { AHEAD = 8 };
     struct sp_stars *s = d->stars;

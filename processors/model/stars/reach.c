@@ -8,6 +8,7 @@
  * largest, d->reach[class] is not less than the star's largest posted shingle. It never shrinks. */
 #include <math.h>
 
+#include "base/clones.h"
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -50,7 +51,7 @@ static uint32_t least_similar(const struct sp_stars *s, uint32_t total)
     return least > 0 ? (uint32_t)least : 0;
 }
 
-uint32_t sp_star_reach(const struct sp_stars_domain *d, const struct sp_signature *x)
+SP_CLONES uint32_t sp_star_reach(const struct sp_stars_domain *d, const struct sp_signature *x)
 {
     uint32_t total = x->shingle_total, reach = 0, low = 0, high = x->shingle_count;
     if (!d->reach)

@@ -2,6 +2,7 @@
 #include "stars/shards.h"
 
 #include "base/assert.h"
+#include "base/clones.h"
 #include "base/huge.h"
 #include "base/mem.h"
 #include "stars/bucket.h"
@@ -79,7 +80,7 @@ static void add_values(const struct sp_star_shape *s, const struct sp_star_bucke
     }
 }
 
-struct sp_star_values sp_star_shards_search(const struct sp_star_shards *t, uint32_t key)
+SP_CLONES struct sp_star_values sp_star_shards_search(const struct sp_star_shards *t, uint32_t key)
 {
     const struct sp_star_shard *sh = sp_star_shard_of(t, key);
     const struct sp_star_shape *s = &sh->shape;
@@ -148,8 +149,8 @@ static struct sp_star_shape shape_for(uint32_t used, uint32_t count, uint32_t la
 }
 
 /* Adds a key that finds no room in its bucket. */
-__attribute__((noinline)) static void
-put_elsewhere(struct sp_star_shards *t, struct sp_star_shard *sh, uint32_t key, uint32_t value)
+SP_CLONES static void put_elsewhere(struct sp_star_shards *t, struct sp_star_shard *sh,
+                                    uint32_t key, uint32_t value)
 {
     const struct sp_star_shape *s = &sh->shape;
     struct sp_star_bucket *home = sp_star_home(sh, key), *b;
@@ -240,7 +241,7 @@ static void drop(struct sp_star_shards *t, struct sp_star_shard *s)
 }
 
 /* Makes room for one more entry, and for the largest number so far. */
-__attribute__((noinline)) static void grow(struct sp_star_shards *t, struct sp_star_shard *s)
+SP_CLONES static void grow(struct sp_star_shards *t, struct sp_star_shard *s)
 {
     struct sp_star_shard old = *s;
     s->shape = shape_for(old.used, old.shape.count, t->largest);
@@ -265,7 +266,7 @@ static void note(struct sp_star_shards *t, uint32_t value)
     t->largest = number > t->largest ? number : t->largest;
 }
 
-void sp_star_shards_put(struct sp_star_shards *t, uint32_t key, uint32_t value)
+SP_CLONES void sp_star_shards_put(struct sp_star_shards *t, uint32_t key, uint32_t value)
 {
     struct sp_star_shard *s = sp_star_shard_of(t, key);
     note(t, value);
@@ -335,12 +336,12 @@ static void prefetch_beside(const struct sp_star_shard *s, uint32_t key)
         sp_prefetch(&s->over.cells[sp_star_in_shard(key) & (s->over.count - 1)]);
 }
 
-void sp_star_shards_prefetch_search(const struct sp_star_shards *t, uint32_t key)
+SP_CLONES void sp_star_shards_prefetch_search(const struct sp_star_shards *t, uint32_t key)
 {
     prefetch_beside(sp_star_shard_of(t, key), key);
 }
 
-void sp_star_shards_prefetch_room(const struct sp_star_shards *t, uint32_t key)
+SP_CLONES void sp_star_shards_prefetch_room(const struct sp_star_shards *t, uint32_t key)
 {
     const struct sp_star_shard *s = sp_star_shard_of(t, key);
     if (!is_full(&s->shape, s->used) && sp_star_is_full(&s->shape, sp_star_home(s, key)))

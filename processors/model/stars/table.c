@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/clones.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
@@ -167,8 +168,8 @@ void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
     t->postings += done;
 }
 
-void sp_star_table_add_new(struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
-                           uint32_t count, uint32_t number)
+SP_CLONES void sp_star_table_add_new(struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                                     uint32_t count, uint32_t number)
 {
     SP_ASSERT(number < SP_STAR_NUMBERS);
     for (uint32_t i = 0; t->many.shards && i < count; i++)
@@ -286,8 +287,9 @@ static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint
         ret_values[left[i]] = sp_star_shards_search(&t->many, mixed_keys[left[i]]);
 }
 
-uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
-                               uint32_t count, uint32_t *ret_lengths, struct sp_star_met *ret_met)
+SP_CLONES uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys,
+                                         uint32_t salt, uint32_t count, uint32_t *ret_lengths,
+                                         struct sp_star_met *ret_met)
 {
     struct sp_star_values values[AT_ONCE];
     uint32_t met[AT_ONCE], all = 0;
@@ -312,8 +314,8 @@ uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *ke
     return all;
 }
 
-void sp_star_table_prefetch(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
-                            uint32_t count)
+SP_CLONES void sp_star_table_prefetch(const struct sp_star_table *t, const uint32_t *keys,
+                                      uint32_t salt, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         prefetch(t, sp_mix32(keys[i] ^ salt));

@@ -2,6 +2,7 @@
 #include "base/map.h"
 
 #include "base/assert.h"
+#include "base/clones.h"
 #include "base/huge.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
@@ -75,7 +76,7 @@ const void *sp_map_guess(const struct sp_map *map, struct sp_id key)
     return map->cells[at].object;
 }
 
-void *sp_map_get(const struct sp_map *map, struct sp_id key)
+SP_CLONES void *sp_map_get(const struct sp_map *map, struct sp_id key)
 {
     return map->cap ? map->cells[place_of(map, key)].object : NULL;
 }
@@ -88,7 +89,7 @@ static size_t free_place(const struct sp_map *map, uint64_t lo)
     return at;
 }
 
-void sp_map_add(struct sp_map *map, void *object)
+SP_CLONES void sp_map_add(struct sp_map *map, void *object)
 {
     if ((map->count + 1) * 4 > map->cap * 3) {
         struct sp_map larger = {0};

@@ -14,6 +14,7 @@
 #include "text/words.h"
 
 #include "base/assert.h"
+#include "base/clones.h"
 #include "base/hash.h"
 #include "text/fold.h"
 #include "text/scan.h"
@@ -113,7 +114,8 @@ static inline uint64_t hash_lower(const char *p, size_t n)
     return hash_pair(load8(p), load8(p + 8), n, 0);
 }
 
-static __attribute__((noinline)) uint64_t hash_long(const char *p, size_t n, const char *end)
+SP_CLONES static __attribute__((noinline)) uint64_t hash_long(const char *p, size_t n,
+                                                              const char *end)
 {
     uint64_t seed = n;
     while (n > 16) {
@@ -264,8 +266,8 @@ static void split_plain(struct sp_words *w, const char *text, size_t len,
     flush(w, builder);
 }
 
-static void split_folded(struct sp_words *w, const char *text, size_t len,
-                         struct sp_builder *builder)
+SP_CLONES static void split_folded(struct sp_words *w, const char *text, size_t len,
+                                   struct sp_builder *builder)
 {
     SP_ASSERT(text || len == 0);
     if (w->sentences)
