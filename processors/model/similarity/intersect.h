@@ -1,4 +1,5 @@
-/* Counts the shingles that two sorted multisets share. Thread rule: any thread. */
+/* Counts the shingles that two sorted multisets share, and finds those that only one has. Thread
+ * rule: any thread. */
 #ifndef SP_SIMILARITY_INTERSECT_H
 #define SP_SIMILARITY_INTERSECT_H
 
@@ -14,5 +15,10 @@ size_t sp_intersect(const uint32_t *a, size_t a_count, const uint32_t *b, size_t
 /* Whether that size is at least `need`; ends as soon as this is certain. */
 bool sp_intersect_reaches(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
                           size_t need);
+
+/* Writes the values of a that b does not have, each once and in ascending order, to ret_values,
+ * which has room for a_count; returns how many. */
+size_t sp_difference(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
+                     uint32_t *ret_values);
 
 #endif

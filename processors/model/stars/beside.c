@@ -8,27 +8,11 @@
 #include "similarity/intersect.h"
 #include "stars/internal.h"
 
-/* Without branches on the data, which cannot be predicted. */
 uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_signature *pivot,
                             uint32_t *ret_hashes)
 {
-    uint32_t n = child->shingle_count, m = pivot->shingle_count, count = 0, i = 0, k = 0;
-    const uint32_t *x = child->hashes, *y = pivot->hashes;
-    uint64_t before = UINT64_MAX;
-    while (i < n && k < m) {
-        uint32_t own = x[i], other = y[k];
-        ret_hashes[count] = own;
-        count += (own < other) & (own != before);
-        before = own <= other ? own : before;
-        i += own <= other;
-        k += other < own;
-    }
-    for (; i < n; i++) {
-        ret_hashes[count] = x[i];
-        count += x[i] != before;
-        before = x[i];
-    }
-    return count;
+    return (uint32_t)sp_difference(child->hashes, child->shingle_count, pivot->hashes,
+                                   pivot->shingle_count, ret_hashes);
 }
 
 uint32_t sp_star_count_beside(struct sp_stars *s, const struct sp_signature *child,

@@ -82,6 +82,51 @@ TEST(every_kernel_counts_what_two_sets_share)
     CU_ASSERT(!sp_similarity_use("abacus"));
 }
 
+static size_t difference_by_definition(const uint32_t *a, size_t na, const uint32_t *b, size_t nb,
+                                       uint32_t *ret_values)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < na; i++) {
+        bool has = false;
+        for (size_t k = 0; k < nb; k++)
+            has |= a[i] == b[k];
+        if (!has && (count == 0 || ret_values[count - 1] != a[i]))
+            ret_values[count++] = a[i];
+    }
+    return count;
+}
+
+TEST(every_kernel_finds_what_only_one_of_two_sets_has)
+{
+    enum { MOST = 120 };
+    static const char *const kernels[] = {"portable", "avx2", "avx512"};
+    const char *before = sp_similarity_kernel();
+    for (size_t kernel = 0; kernel < 3; kernel++) {
+        if (!sp_similarity_use(kernels[kernel]))
+            continue; /* not supported by this machine */
+        for (int round = 0; round < 6000; round++) {
+            /* Many repeats, a few, none. */
+            uint32_t range = round % 3 == 0 ? 60 : round % 3 == 1 ? 500 : 1u << 31;
+            uint32_t na = (uint32_t)draw(MOST), nb = (uint32_t)draw(MOST);
+            uint32_t want[MOST], found[MOST + 1];
+            struct sp_signature *a = random_signature(na, na, range);
+            struct sp_signature *b = random_signature(nb, nb, range);
+            for (uint32_t i = 0; i < nb && i < na; i += 1 + (uint32_t)round % 4)
+                b->hashes[i] = a->hashes[i];
+            if (nb > 0)
+                qsort(b->hashes, nb, sizeof *b->hashes, by_value);
+            size_t count = difference_by_definition(a->hashes, na, b->hashes, nb, want);
+            found[na] = 42;
+            CU_ASSERT_EQUAL_FATAL(sp_difference(a->hashes, na, b->hashes, nb, found), count);
+            CU_ASSERT_EQUAL(memcmp(found, want, count * sizeof *want), 0);
+            CU_ASSERT_EQUAL(found[na], 42); /* it has room for na */
+            sp_signature_unref(a);
+            sp_signature_unref(b);
+        }
+    }
+    CU_ASSERT(sp_similarity_use(before));
+}
+
 TEST(what_two_pages_share_decides_as_their_signatures_do)
 {
     struct sp_similarity_options o;
