@@ -24,6 +24,7 @@ enum {
     CENTRED_AT = 64,      /* children; at this size the pivot is chosen again among the members */
     CENTRED_MOST = 256,   /* kids, including those on the fringe */
     FETCHED_AT_ONCE = 16, /* signatures */
+    LATER_MOST = 8,       /* stars that may be a hub and are not compared yet */
     SP_STAR_BITS_MOST = 8 /* simhash: similar rows differ in fewer bits */
 };
 
@@ -114,6 +115,12 @@ struct tried {
     bool unknown; /* to the index of lacks.c: it may be similar even if it is not found there */
 };
 
+/* A star that may be the hub of the probe. */
+struct later {
+    uint32_t star;
+    uint32_t shared; /* twice an upper bound of the shingles that the probe and the pivot share */
+};
+
 struct pattern_block;
 struct pattern_kind;
 
@@ -172,10 +179,11 @@ struct sp_stars {
     void *probe_patterns;                    /* of the probe, if the kind needs them */
     uint32_t probe_known;                    /* which of these are made: see the kind; 0: none */
     uint32_t repeats;     /* shingles of the probe that repeat another one (hash collisions) */
-    uint32_t hub;         /* the star on whose fringe the probe could be if its own shingles are too
-                           * few, or NONE */
+    uint32_t hub;         /* of the probe (hub.c), or NONE */
     uint32_t hub_overlap; /* with its pivot */
-    uint32_t risen;       /* the kid that sp_star_place has made a pivot (centre.c), or NONE */
+    struct later later[LATER_MOST]; /* not compared yet; by `shared`, largest first */
+    uint32_t later_count;
+    uint32_t risen; /* the kid that sp_star_place has made a pivot (centre.c), or NONE */
     struct tried *tried;
     uint32_t tried_count;
     uint32_t tried_cap;

@@ -203,13 +203,19 @@ static bool join_hub(struct sp_stars *s, const struct touched *t, uint32_t row,
 {
     const struct sp_signature *touched, *hub;
     *ret_joined = false;
-    if (s->hub == NONE || !is_pivot(s, t) || s->stars[t->star].kids)
+    if (!sp_star_hub_may_be(s) || !is_pivot(s, t) || s->stars[t->star].kids)
         return true;
-    if (!sp_star_signature_of(s, t->row, &touched) ||
-        !sp_star_signature_of(s, s->stars[s->hub].pivot, &hub))
+    if (!sp_star_signature_of(s, t->row, &touched))
         return false;
-    if (!sp_star_cover_is_common(s, t->star, touched, x) ||
-        !can_hold(s, s->hub, x, hub, 2 * sp_star_bound_missing(s, x->shingle_count)) ||
+    if (!sp_star_cover_is_common(s, t->star, touched, x))
+        return true;
+    if (!sp_star_hub_find(s, x))
+        return false;
+    if (s->hub == NONE)
+        return true;
+    if (!sp_star_signature_of(s, s->stars[s->hub].pivot, &hub))
+        return false;
+    if (!can_hold(s, s->hub, x, hub, 2 * sp_star_bound_missing(s, x->shingle_count)) ||
         !can_hold(s, s->hub, touched, hub, 2 * sp_star_bound_missing(s, touched->shingle_count)))
         return true;
     *ret_joined = true;
@@ -286,6 +292,8 @@ static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signat
                         bool *ret_joined)
 {
     *ret_joined = false;
+    if (!sp_star_hub_find(s, x))
+        return false;
     return s->hub == NONE || join_if_held(s, s->hub, row, x, FRINGE, NONE, ret_joined);
 }
 

@@ -130,6 +130,14 @@ SP_CLONES void sp_star_find(struct sp_stars_domain *d, const struct sp_signature
 
 /* ---- comparing ---- */
 
+/* The least overlap with the pivot with which it is similar; that of any signature is known only if
+ * neither is capped. */
+static uint32_t overlap_for_pivot(const struct sp_stars *s, const struct star *c,
+                                  const struct sp_signature *x)
+{
+    return sp_star_bound_overlap(s, x->shingle_count, false, c->kept, false);
+}
+
 /* The least overlap with the pivot with which any kid can be similar. */
 static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
                                  const struct sp_signature *x)
@@ -141,18 +149,6 @@ static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
     return least > less ? least - less : 0;
 }
 
-/* Notes the star as a hub if x has few shingles that the pivot does not have: not enough to be
- * found by them, or to be found by those that it shares with a similar row. */
-static void note_hub(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
-                     uint32_t overlap)
-{
-    if (!s->stars[star].headless && !s->stars[star].draining && overlap > s->hub_overlap &&
-        overlap + 2 * sp_star_bound_missing(s, x->shingle_count) >= x->shingle_count) {
-        s->hub = star;
-        s->hub_overlap = overlap;
-    }
-}
-
 /* A lower bound of the shingles that only one of x and the pivot has. */
 static uint32_t distance_of(struct sp_stars *s, const struct star *c, const struct sp_signature *x)
 {
@@ -160,13 +156,6 @@ static uint32_t distance_of(struct sp_stars *s, const struct star *c, const stru
         return 0;
     uint32_t words = sp_star_pattern_words(s, x);
     return sp_parity_distance(s->parity, words, c->bits, sp_star_pattern_of(c));
-}
-
-/* Whether a pivot at that distance has an overlap with x below `need`. */
-static bool is_far(const struct star *c, const struct sp_signature *x, uint32_t apart,
-                   uint32_t need)
-{
-    return apart + 2ull * need > (uint64_t)x->shingle_count + c->kept;
 }
 
 /* A star and a probe that is not far from its pivot. */
@@ -229,50 +218,75 @@ static bool try_others(struct sp_stars *s, struct meeting *m, bool direct)
         return true;
     count_overlap(m);
     if (!direct)
-        note_hub(s, m->star, m->x, m->overlap);
+        sp_star_hub_note(s, m->star, m->x, m->overlap);
     return !has_kids || m->overlap < overlap_for_kids(s, c, m->x) ||
            sp_star_try_kids(s, m->star, m->x, m->except, m->pivot, m->overlap, !direct);
 }
 
-/* Keeps the stars of s->found whose pivots are not far from x. The signatures of the first of them
- * are fetched at once. */
+/* Whether the sizes of each kid, and its overlap with the pivot, rule out that it is similar to x.
+ * False if there are many. */
+static bool kids_are_far(const struct sp_stars *s, const struct star *c,
+                         const struct sp_signature *x, uint32_t apart)
+{
+    enum { FEW = 8 };
+    const struct kids *kids = c->kids;
+    uint32_t count =
+        kids->litter_counts[CHILD] + kids->litter_counts[ADOPTED] + kids->litter_counts[FRINGE];
+    if (kids->capped || count > FEW)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t kept = sp_star_litter_kept(&kids->litters[i]);
+        uint32_t need = sp_star_bound_overlap(s, x->shingle_count, false, kept, false);
+        uint32_t less = kept - sp_star_litter_overlap(&kids->litters[i]) + s->repeats;
+        if (sp_star_bound_sizes(s, x->shingle_total, kept) &&
+            !sp_star_is_far(c, x, apart, need > less ? need - less : 0))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the pattern rules out that the pivot or a kid is similar. Sets the bounds of *found. */
+static bool is_apart(struct sp_stars *s, struct found *found, const struct sp_signature *x)
+{
+    const struct star *c = &s->stars[found->star];
+    bool has_kids = sp_star_kids_count(c->kids) > 0;
+    uint32_t for_kids = has_kids ? overlap_for_kids(s, c, x) : UINT32_MAX;
+    found->need =
+        sp_min_u32(x->shingle_count - sp_star_bound_missing(s, x->shingle_count), for_kids);
+    found->apart = s->by_keys ? 0 : distance_of(s, c, x);
+    return found->apart > 0 && sp_star_is_far(c, x, found->apart, overlap_for_pivot(s, c, x)) &&
+           (!has_kids || sp_star_is_far(c, x, found->apart, for_kids) ||
+            kids_are_far(s, c, x, found->apart));
+}
+
+/* Keeps the stars of s->found that are not apart from x. The signatures of the first of them are
+ * fetched at once. */
 static void keep_near(struct sp_stars *s, const struct sp_signature *x)
 {
     uint32_t kept = 0, fetched = 0, pivots[FETCHED_AT_ONCE];
     for (uint32_t i = 0; i < s->found_count; i++) {
         struct found f = s->found[i];
-        const struct star *c = &s->stars[f.star];
-        f.need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
-        if (sp_star_kids_count(c->kids))
-            f.need = sp_min_u32(f.need, overlap_for_kids(s, c, x));
-        f.apart = s->by_keys ? 0 : distance_of(s, c, x);
-        if (!s->by_keys && is_far(c, x, f.apart, f.need))
+        if (is_apart(s, &f, x)) {
+            sp_star_hub_later(s, f.star, x, f.apart);
             continue;
+        }
         s->found[kept++] = f;
         if (fetched < FETCHED_AT_ONCE)
-            pivots[fetched++] = c->pivot;
+            pivots[fetched++] = s->stars[f.star].pivot;
     }
     s->found_count = kept;
     if (kept > 1)
         sp_star_prefetch_signatures(s, pivots, fetched);
 }
 
-/* Whether the patterns rule out that the star has a similar member, and that it could be the hub.
- */
+/* Whether the patterns rule out that the star has a similar member. */
 static bool cannot_touch(struct sp_stars *s, const struct found *found,
                          const struct sp_signature *x)
 {
     const struct star *c = &s->stars[found->star];
-    uint32_t n = x->shingle_count;
-    if (found->apart == 0 || !c->kids || sp_star_kids_large(c->kids) || c->kids->capped)
-        return false;
-    if (!is_far(c, x, found->apart, sp_star_bound_overlap(s, n, false, c->kept, false)))
-        return false;
-    uint32_t hub = n - sp_min_u32(n, 2 * sp_star_bound_missing(s, n));
-    hub = hub > s->hub_overlap ? hub : s->hub_overlap + 1;
-    if (!c->headless && !c->draining && !is_far(c, x, found->apart, hub))
-        return false;
-    return sp_star_pattern_excludes_all(s, c->kids, x);
+    return found->apart > 0 && c->kids && !sp_star_kids_large(c->kids) && !c->kids->capped &&
+           sp_star_is_far(c, x, found->apart, overlap_for_pivot(s, c, x)) &&
+           sp_star_pattern_excludes_all(s, c->kids, x);
 }
 
 static bool try_star(struct sp_stars *s, const struct found *found, const struct sp_signature *x,
@@ -282,8 +296,10 @@ static bool try_star(struct sp_stars *s, const struct found *found, const struct
     const struct star *c = &s->stars[star];
     struct meeting m = {.star = star, .x = x, .except = except, .need = found->need};
     double similarity;
-    if (cannot_touch(s, found, x))
+    if (cannot_touch(s, found, x)) {
+        sp_star_hub_later(s, star, x, found->apart);
         return true;
+    }
     if (!sp_star_signature_of(s, c->pivot, &m.pivot))
         return false;
     bool direct = is_direct(s, &m, &similarity);
@@ -304,8 +320,7 @@ static void begin(struct sp_stars *s)
 {
     s->stats.probes++;
     s->touched_count = 0;
-    s->hub = NONE;
-    s->hub_overlap = 0;
+    sp_star_hub_begin(s);
     s->parity_known = false;
 }
 
