@@ -24,7 +24,7 @@ enum {
     CENTRED_AT = 64,      /* children; at this size the pivot is chosen again among the members */
     CENTRED_MOST = 256,   /* kids, including those on the fringe */
     FETCHED_AT_ONCE = 16, /* signatures */
-    LATER_MOST = 8,       /* stars that may be a hub and are not compared yet */
+    LATER_MOST = 8,       /* that may be the foster star and are not compared */
     SP_STAR_BITS_MOST = 8 /* simhash: similar rows differ in fewer bits */
 };
 
@@ -115,7 +115,7 @@ struct tried {
     bool unknown; /* to the index of lacks.c: it may be similar even if it is not found there */
 };
 
-/* A star that may be the hub of the probe. */
+/* A star that may be the foster star of the probe. */
 struct later {
     uint32_t star;
     uint32_t shared; /* twice an upper bound of the shingles that the probe and the pivot share */
@@ -178,9 +178,9 @@ struct sp_stars {
     const struct pattern_kind *pattern_kind; /* that of the method */
     void *probe_patterns;                    /* of the probe, if the kind needs them */
     uint32_t probe_known;                    /* which of these are made: see the kind; 0: none */
-    uint32_t repeats;     /* shingles of the probe that repeat another one (hash collisions) */
-    uint32_t hub;         /* of the probe (hub.c), or NONE */
-    uint32_t hub_overlap; /* with its pivot */
+    uint32_t repeats;        /* shingles of the probe that repeat another one (hash collisions) */
+    uint32_t foster;         /* star of the probe (foster.c), or NONE */
+    uint32_t foster_overlap; /* with its pivot */
     struct later later[LATER_MOST]; /* not compared yet; by `shared`, largest first */
     uint32_t later_count;
     uint32_t risen; /* the kid that sp_star_place has made a pivot (centre.c), or NONE */

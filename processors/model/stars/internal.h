@@ -16,7 +16,7 @@
  *   opinions.c combined: these patterns
  *   lacks.c    the index of kids by the shingles of the pivot that they lack
  *   beside.c   the index of kids by their shingles that the pivot does not have ("beside" it)
- *   hub.c      the star to whose fringe a new row can go
+ *   foster.c   the star to whose fringe a new row can go
  *   place.c    finds the place of a new row
  *   star.c     makes and frees stars
  *   cover.c    chooses the shingles of a star to post, so that each member can be found
@@ -243,24 +243,24 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
                       uint32_t except, const struct sp_signature *pivot, uint32_t overlap,
                       bool members);
 
-/* ---- hub.c ---- */
+/* ---- foster.c ---- */
 
 /* A probe begins. */
-void sp_star_hub_begin(struct sp_stars *s);
+void sp_star_foster_begin(struct sp_stars *s);
 /* The star has that overlap with x, and its pivot is not similar. */
-void sp_star_hub_note(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
-                      uint32_t overlap);
+void sp_star_foster_note(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                         uint32_t overlap);
 /* The star has no similar member. `apart`: at most as many shingles as only one of x and the pivot
  * has. */
-void sp_star_hub_later(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
-                       uint32_t apart);
-/* False: sp_star_hub_find would find none. */
-static inline bool sp_star_hub_may_be(const struct sp_stars *s)
+void sp_star_foster_later(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                          uint32_t apart);
+/* False: sp_star_foster_find would find none. */
+static inline bool sp_star_foster_may_be(const struct sp_stars *s)
 {
-    return s->hub != NONE || s->later_count > 0;
+    return s->foster != NONE || s->later_count > 0;
 }
-/* s->hub and s->hub_overlap are right afterwards, until stars change. False: an error. */
-bool sp_star_hub_find(struct sp_stars *s, const struct sp_signature *x);
+/* s->foster and s->foster_overlap are right afterwards, until stars change. False: an error. */
+bool sp_star_foster_find(struct sp_stars *s, const struct sp_signature *x);
 /* Whether a pivot has an overlap with x below `need`. `apart` as above. */
 static inline bool sp_star_is_far(const struct star *c, const struct sp_signature *x,
                                   uint32_t apart, uint32_t need)

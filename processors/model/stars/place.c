@@ -198,31 +198,32 @@ static bool adopt_elsewhere(struct sp_stars *s, uint32_t row, const struct sp_si
 /* Two rows that share a template, and little else, go to the fringe of the star whose pivot has the
  * template: x, and the touched row, which is similar and alone in its star. As a star they would
  * have to post shingles of the template, so that each page of the site found each such pair. */
-static bool join_hub(struct sp_stars *s, const struct touched *t, uint32_t row,
-                     const struct sp_signature *x, bool *ret_joined)
+static bool join_foster(struct sp_stars *s, const struct touched *t, uint32_t row,
+                        const struct sp_signature *x, bool *ret_joined)
 {
-    const struct sp_signature *touched, *hub;
+    const struct sp_signature *touched, *foster;
     *ret_joined = false;
-    if (!sp_star_hub_may_be(s) || !is_pivot(s, t) || s->stars[t->star].kids)
+    if (!sp_star_foster_may_be(s) || !is_pivot(s, t) || s->stars[t->star].kids)
         return true;
     if (!sp_star_signature_of(s, t->row, &touched))
         return false;
     if (!sp_star_cover_is_common(s, t->star, touched, x))
         return true;
-    if (!sp_star_hub_find(s, x))
+    if (!sp_star_foster_find(s, x))
         return false;
-    if (s->hub == NONE)
+    if (s->foster == NONE)
         return true;
-    if (!sp_star_signature_of(s, s->stars[s->hub].pivot, &hub))
+    if (!sp_star_signature_of(s, s->stars[s->foster].pivot, &foster))
         return false;
-    if (!can_hold(s, s->hub, x, hub, 2 * sp_star_bound_missing(s, x->shingle_count)) ||
-        !can_hold(s, s->hub, touched, hub, 2 * sp_star_bound_missing(s, touched->shingle_count)))
+    if (!can_hold(s, s->foster, x, foster, 2 * sp_star_bound_missing(s, x->shingle_count)) ||
+        !can_hold(s, s->foster, touched, foster,
+                  2 * sp_star_bound_missing(s, touched->shingle_count)))
         return true;
     *ret_joined = true;
     sp_star_uncover_star(s, t->star, touched);
     sp_star_free(s, t->star);
-    sp_star_kid_add(s, s->hub, t->row, hub, touched, FRINGE, NONE);
-    sp_star_kid_add(s, s->hub, row, hub, x, FRINGE, NONE);
+    sp_star_kid_add(s, s->foster, t->row, foster, touched, FRINGE, NONE);
+    sp_star_kid_add(s, s->foster, row, foster, x, FRINGE, NONE);
     return s->err == SP_OK;
 }
 
@@ -246,7 +247,7 @@ static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
     if (!best)
         return true;
     bool beside;
-    if (!join_hub(s, best, row, x, &beside) || beside)
+    if (!join_foster(s, best, row, x, &beside) || beside)
         return s->err == SP_OK;
     if (!sp_star_signature_of(s, best->row, &pivot) || !star_of(s, best, &star))
         return false;
@@ -292,9 +293,9 @@ static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signat
                         bool *ret_joined)
 {
     *ret_joined = false;
-    if (!sp_star_hub_find(s, x))
+    if (!sp_star_foster_find(s, x))
         return false;
-    return s->hub == NONE || join_if_held(s, s->hub, row, x, FRINGE, NONE, ret_joined);
+    return s->foster == NONE || join_if_held(s, s->foster, row, x, FRINGE, NONE, ret_joined);
 }
 
 /* Whether all that the row resembles is on the fringe of one star. */

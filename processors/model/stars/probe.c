@@ -218,7 +218,7 @@ static bool try_others(struct sp_stars *s, struct meeting *m, bool direct)
         return true;
     count_overlap(m);
     if (!direct)
-        sp_star_hub_note(s, m->star, m->x, m->overlap);
+        sp_star_foster_note(s, m->star, m->x, m->overlap);
     return !has_kids || m->overlap < overlap_for_kids(s, c, m->x) ||
            sp_star_try_kids(s, m->star, m->x, m->except, m->pivot, m->overlap, !direct);
 }
@@ -267,7 +267,7 @@ static void keep_near(struct sp_stars *s, const struct sp_signature *x)
     for (uint32_t i = 0; i < s->found_count; i++) {
         struct found f = s->found[i];
         if (is_apart(s, &f, x)) {
-            sp_star_hub_later(s, f.star, x, f.apart);
+            sp_star_foster_later(s, f.star, x, f.apart);
             continue;
         }
         s->found[kept++] = f;
@@ -297,7 +297,7 @@ static bool try_star(struct sp_stars *s, const struct found *found, const struct
     struct meeting m = {.star = star, .x = x, .except = except, .need = found->need};
     double similarity;
     if (cannot_touch(s, found, x)) {
-        sp_star_hub_later(s, star, x, found->apart);
+        sp_star_foster_later(s, star, x, found->apart);
         return true;
     }
     if (!sp_star_signature_of(s, c->pivot, &m.pivot))
@@ -320,7 +320,7 @@ static void begin(struct sp_stars *s)
 {
     s->stats.probes++;
     s->touched_count = 0;
-    sp_star_hub_begin(s);
+    sp_star_foster_begin(s);
     s->parity_known = false;
 }
 

@@ -1,4 +1,4 @@
-/* Which stars a probe compares, and which of them can be its hub (hub.c). */
+/* Which stars a probe compares, and which of them can be its foster star (foster.c). */
 #include "harness.h"
 #include "stars/internal.h"
 #include "stars_helper.h"
@@ -55,7 +55,7 @@ TEST(each_kid_is_ruled_out_by_its_own_sizes)
 }
 
 /* Pages that share more and more with x. */
-TEST(the_nearest_star_is_the_hub_and_few_are_compared)
+TEST(the_nearest_star_is_the_foster_star_and_few_are_compared)
 {
     enum { STARS = 20, LEAST = SIZE - 80 + STARS };
     struct sample s;
@@ -70,21 +70,22 @@ TEST(the_nearest_star_is_the_hub_and_few_are_compared)
                                      : (uint32_t)sample_random(&s, UINT32_MAX);
         numbers[i] = sample_add(&s, signature_of_set(&s, shingles, SIZE, s.random));
     }
-    sp_star_hub_begin(s.stars);
-    CU_ASSERT_FALSE(sp_star_hub_may_be(s.stars));
+    sp_star_foster_begin(s.stars);
+    CU_ASSERT_FALSE(sp_star_foster_may_be(s.stars));
     for (uint32_t i = 0; i < STARS; i++)
         if (s.stars->stars[s.stars->rows[numbers[i]].star].pivot == numbers[i])
-            sp_star_hub_later(s.stars, s.stars->rows[numbers[i]].star, x, 2 * (SIZE - LEAST - i));
+            sp_star_foster_later(s.stars, s.stars->rows[numbers[i]].star, x,
+                                 2 * (SIZE - LEAST - i));
     uint32_t later = s.stars->later_count;
     CU_ASSERT(later > 1 && later <= LATER_MOST);
     for (uint32_t i = 1; i < later; i++)
         CU_ASSERT(s.stars->later[i - 1].shared >= s.stars->later[i].shared);
     uint32_t nearest = s.stars->later[0].star, shared = s.stars->later[0].shared / 2;
     sp_stars_stats(s.stars, &before);
-    CU_ASSERT(sp_star_hub_find(s.stars, x));
+    CU_ASSERT(sp_star_foster_find(s.stars, x));
     sp_stars_stats(s.stars, &after);
-    CU_ASSERT_EQUAL(s.stars->hub, nearest);
-    CU_ASSERT_EQUAL(s.stars->hub_overlap, shared);
+    CU_ASSERT_EQUAL(s.stars->foster, nearest);
+    CU_ASSERT_EQUAL(s.stars->foster_overlap, shared);
     CU_ASSERT_EQUAL(after.verified - before.verified, 1); /* the others cannot be nearer */
     sp_signature_unref(x);
     sample_done(&s);
