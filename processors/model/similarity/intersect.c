@@ -19,8 +19,8 @@
 #include <immintrin.h>
 #endif
 
-typedef size_t (*kernel_fn)(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
-                            size_t need);
+typedef size_t (*intersect_fn)(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
+                               size_t need);
 typedef size_t (*difference_fn)(const uint32_t *a, size_t a_count, const uint32_t *b,
                                 size_t b_count, uint32_t *ret_values);
 
@@ -51,8 +51,8 @@ static size_t merge(const uint32_t *a, size_t a_count, const uint32_t *b, size_t
 
 /* The values of a that b does not have. Bit j of `matched`: a[j] is equal to a value before b.
  * `before`: the value before a; NULL: none. */
-static size_t merge_rest(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
-                         uint64_t matched, const uint32_t *before, uint32_t *ret_values)
+static size_t difference_rest(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
+                              uint64_t matched, const uint32_t *before, uint32_t *ret_values)
 {
     size_t i = 0, k = 0, count = 0;
     uint64_t last = before ? *before : UINT64_MAX;
@@ -77,7 +77,7 @@ static size_t merge_rest(const uint32_t *a, size_t a_count, const uint32_t *b, s
 static size_t difference(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
                          uint32_t *ret_values)
 {
-    return merge_rest(a, a_count, b, b_count, 0, NULL, ret_values);
+    return difference_rest(a, a_count, b, b_count, 0, NULL, ret_values);
 }
 
 #if defined(__x86_64__)
@@ -108,8 +108,8 @@ __attribute__((target("avx2"))) static inline __m256i equal_in_half(__m256i x, _
     return _mm256_or_si256(even, odd);
 }
 
-/* The lanes of x that are equal to any lane of y, as bits. Halves are
- * turned, which takes a third of the time of turning all eight lanes. */
+/* The lanes of x that are equal to any lane of y, as bits. Halves are turned, which
+ * takes a third of the time of turning all eight lanes. */
 __attribute__((target("avx2"))) static inline unsigned equal_avx2(__m256i x, __m256i y)
 {
     __m256i swapped = _mm256_permute2x128_si256(y, y, 1);
@@ -164,8 +164,8 @@ __attribute__((target("avx2"))) static size_t difference_avx2(const uint32_t *a,
         i += LANES;
         matched = 0;
     }
-    return count + merge_rest(a + i, a_count - i, b + k, b_count - k, matched, i ? a + i - 1 : NULL,
-                              ret_values + count);
+    return count + difference_rest(a + i, a_count - i, b + k, b_count - k, matched,
+                                   i ? a + i - 1 : NULL, ret_values + count);
 }
 
 /* The lanes of x that are equal to any lane of y. */
@@ -225,15 +225,15 @@ difference_avx512(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b
         i += LANES;
         matched = 0;
     }
-    return count + merge_rest(a + i, a_count - i, b + k, b_count - k, matched, i ? a + i - 1 : NULL,
-                              ret_values + count);
+    return count + difference_rest(a + i, a_count - i, b + k, b_count - k, matched,
+                                   i ? a + i - 1 : NULL, ret_values + count);
 }
 
 #endif
 
 static const struct kernel {
     const char *name;
-    kernel_fn run;
+    intersect_fn intersect;
     difference_fn difference;
 } kernels[] = {
 #if defined(__x86_64__)
@@ -246,12 +246,12 @@ static const struct kernel {
 static bool supported(const struct kernel *k)
 {
 #if defined(__x86_64__)
-    if (k->run == intersect_avx512)
+    if (k->intersect == intersect_avx512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-    if (k->run == intersect_avx2)
+    if (k->intersect == intersect_avx2)
         return __builtin_cpu_supports("avx2");
 #endif
-    return k->run == merge;
+    return k->intersect == merge;
 }
 
 static const struct kernel *chosen;
@@ -286,7 +286,7 @@ bool sp_similarity_use(const char *kernel)
 size_t sp_intersect(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
                     size_t need)
 {
-    return chosen->run(a, a_count, b, b_count, need);
+    return chosen->intersect(a, a_count, b, b_count, need);
 }
 
 size_t sp_difference(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,

@@ -15,15 +15,6 @@ uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_si
                                    pivot->shingle_count, ret_hashes);
 }
 
-uint32_t sp_star_count_beside(struct sp_stars *s, const struct sp_signature *child,
-                              const struct sp_signature *pivot)
-{
-    uint32_t n = child->shingle_count;
-    if (sp_star_repeats(child) || sp_star_repeats(pivot))
-        return sp_star_beside_of(s, child, pivot);
-    return n - (uint32_t)sp_intersect(child->hashes, n, pivot->hashes, pivot->shingle_count, 0);
-}
-
 static uint32_t beside_key(uint32_t pivot, uint32_t shingle)
 {
     return (uint32_t)sp_mix64((uint64_t)pivot << 32 | shingle);

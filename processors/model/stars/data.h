@@ -24,7 +24,7 @@ enum {
     CENTRED_AT = 64,      /* children; at this size the pivot is chosen again among the members */
     CENTRED_MOST = 256,   /* kids, including those on the fringe */
     FETCHED_AT_ONCE = 16, /* signatures */
-    LATER_MOST = 8,       /* that may be the foster star and are not compared */
+    LATER_MOST = 8,       /* stars that may be the foster star, if not compared */
     SP_STAR_BITS_MOST = 8 /* simhash: similar rows differ in fewer bits */
 };
 
@@ -179,7 +179,7 @@ struct sp_stars {
     void *probe_patterns;                    /* of the probe, if the kind needs them */
     uint32_t probe_known;                    /* which of these are made: see the kind; 0: none */
     uint32_t repeats;        /* shingles of the probe that repeat another one (hash collisions) */
-    uint32_t foster;         /* star of the probe (foster.c), or NONE */
+    uint32_t foster;         /* the foster star of the probe (foster.c), or NONE */
     uint32_t foster_overlap; /* with its pivot */
     struct later later[LATER_MOST]; /* not compared yet; by `shared`, largest first */
     uint32_t later_count;

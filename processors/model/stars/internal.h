@@ -111,6 +111,8 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row);
 /* Makes orphans of the rows that `adopter` has adopted. */
 void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter);
 struct litters sp_star_litters(const struct kids *kids, int kind);
+/* Those of all kinds. */
+struct litters sp_star_all_litters(const struct kids *kids);
 /* The memory of all litters in bytes. */
 uint64_t sp_star_litters_bytes(const struct sp_stars *s, const struct kids *kids);
 void sp_star_litters_free(struct sp_stars *s, struct kids *kids);
@@ -155,9 +157,6 @@ void sp_star_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row, const
 /* The same as sp_star_kid_beside, into s->hashes. */
 uint32_t sp_star_beside_of(struct sp_stars *s, const struct sp_signature *child,
                            const struct sp_signature *pivot);
-/* The same, but only counts them, which is faster. */
-uint32_t sp_star_count_beside(struct sp_stars *s, const struct sp_signature *child,
-                              const struct sp_signature *pivot);
 /* Indexes all kids of a star. Does not report that as a change. */
 void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot);
 /* The shingles of a probe that the pivot does not have. */
@@ -250,8 +249,8 @@ void sp_star_foster_begin(struct sp_stars *s);
 /* The star has that overlap with x, and its pivot is not similar. */
 void sp_star_foster_note(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                          uint32_t overlap);
-/* The star has no similar member. `apart`: at most as many shingles as only one of x and the pivot
- * has. */
+/* The star has no similar member. `apart`: a lower bound of the shingles that only one of x and the
+ * pivot has. */
 void sp_star_foster_later(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                           uint32_t apart);
 /* False: sp_star_foster_find would find none. */
@@ -261,7 +260,7 @@ static inline bool sp_star_foster_may_be(const struct sp_stars *s)
 }
 /* s->foster and s->foster_overlap are right afterwards, until stars change. False: an error. */
 bool sp_star_foster_find(struct sp_stars *s, const struct sp_signature *x);
-/* Whether a pivot has an overlap with x below `need`. `apart` as above. */
+/* Whether the pivot's overlap with x must be below `need`. `apart` as above. */
 static inline bool sp_star_is_far(const struct star *c, const struct sp_signature *x,
                                   uint32_t apart, uint32_t need)
 {

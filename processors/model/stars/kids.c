@@ -137,8 +137,7 @@ void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
 {
     const struct kids *kids = s->stars[star].kids;
     bool indexed = kids && kids->indexed;
-    uint32_t beside =
-        indexed ? sp_star_beside_of(s, child, pivot) : sp_star_count_beside(s, child, pivot);
+    uint32_t beside = sp_star_beside_of(s, child, pivot);
     uint32_t pivot_row = s->stars[star].pivot;
     struct kid kid = {row, child->shingle_count, child->shingle_count - beside, kind, adopter};
     if (s->by_bits)

@@ -20,6 +20,11 @@ struct litters sp_star_litters(const struct kids *kids, int kind)
     return (struct litters){count ? kids->litters + before : NULL, count};
 }
 
+struct litters sp_star_all_litters(const struct kids *kids)
+{
+    return (struct litters){kids->litters, litters_before(kids, KID_KINDS)};
+}
+
 /* The first litter of that kind that is not before (kept, overlap). */
 static uint32_t litter_place(const struct kids *kids, int kind, uint32_t kept, uint32_t overlap)
 {
@@ -184,21 +189,21 @@ static void heap_take(struct sp_stars *s, struct litter *l, uint32_t at)
 
 uint64_t sp_star_litters_bytes(const struct sp_stars *s, const struct kids *kids)
 {
-    uint32_t count = litters_before(kids, KID_KINDS);
-    uint64_t bytes = sp_room_for(count) * sizeof *kids->litters;
-    for (uint32_t i = 0; i < count; i++)
-        if (sp_star_litter_has_heap(&kids->litters[i]))
-            bytes += s->heaps[kids->litters[i].row].cap * sizeof *s->heaps->rows;
+    struct litters all = sp_star_all_litters(kids);
+    uint64_t bytes = sp_room_for(all.count) * sizeof *all.items;
+    for (uint32_t i = 0; i < all.count; i++)
+        if (sp_star_litter_has_heap(&all.items[i]))
+            bytes += s->heaps[all.items[i].row].cap * sizeof *s->heaps->rows;
     return bytes;
 }
 
 void sp_star_litters_free(struct sp_stars *s, struct kids *kids)
 {
-    uint32_t count = litters_before(kids, KID_KINDS);
-    for (uint32_t i = 0; i < count; i++)
-        if (sp_star_litter_has_heap(&kids->litters[i]))
-            heap_free(s, (uint32_t)kids->litters[i].row);
-    s->stats.bytes -= sp_room_for(count) * sizeof *kids->litters;
+    struct litters all = sp_star_all_litters(kids);
+    for (uint32_t i = 0; i < all.count; i++)
+        if (sp_star_litter_has_heap(&all.items[i]))
+            heap_free(s, (uint32_t)all.items[i].row);
+    s->stats.bytes -= sp_room_for(all.count) * sizeof *kids->litters;
     sp_free(kids->litters);
 }
 

@@ -80,7 +80,7 @@ static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signatur
     const struct star *c = &s->stars[star];
     if (s->by_keys || !sp_star_domain_of(s, star)->posted || c->headless || c->draining)
         return false;
-    return sp_star_count_beside(s, x, pivot) <= most && sp_star_cover_possible(s, pivot, x);
+    return sp_star_beside_of(s, x, pivot) <= most && sp_star_cover_possible(s, pivot, x);
 }
 
 /* ---- small stars, which become part of another one ---- */

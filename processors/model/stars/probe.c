@@ -138,15 +138,22 @@ static uint32_t overlap_for_pivot(const struct sp_stars *s, const struct star *c
     return sp_star_bound_overlap(s, x->shingle_count, false, c->kept, false);
 }
 
-/* The least overlap with the pivot with which any kid can be similar. */
+/* The same with which a kid of `kept` shingles can be similar, of which the pivot does not have
+ * `beside`. */
+static uint32_t overlap_for_kid(const struct sp_stars *s, const struct kids *kids,
+                                const struct sp_signature *x, uint32_t kept, uint32_t beside)
+{
+    uint32_t least =
+        sp_star_bound_overlap(s, x->shingle_count, sp_star_is_capped(x), kept, kids->capped);
+    uint32_t less = beside + s->repeats;
+    return least > less ? least - less : 0;
+}
+
+/* The same with which any kid can be similar. */
 static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
                                  const struct sp_signature *x)
 {
-    const struct kids *kids = c->kids;
-    uint32_t least = sp_star_bound_overlap(s, x->shingle_count, sp_star_is_capped(x),
-                                           kids->min_kept, kids->capped);
-    uint32_t less = kids->max_beside + s->repeats;
-    return least > less ? least - less : 0;
+    return overlap_for_kid(s, c->kids, x, c->kids->min_kept, c->kids->max_beside);
 }
 
 /* A lower bound of the shingles that only one of x and the pivot has. */
@@ -229,17 +236,14 @@ static bool kids_are_far(const struct sp_stars *s, const struct star *c,
                          const struct sp_signature *x, uint32_t apart)
 {
     enum { FEW = 8 };
-    const struct kids *kids = c->kids;
-    uint32_t count =
-        kids->litter_counts[CHILD] + kids->litter_counts[ADOPTED] + kids->litter_counts[FRINGE];
-    if (kids->capped || count > FEW)
+    struct litters all = sp_star_all_litters(c->kids);
+    if (c->kids->capped || all.count > FEW)
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t kept = sp_star_litter_kept(&kids->litters[i]);
-        uint32_t need = sp_star_bound_overlap(s, x->shingle_count, false, kept, false);
-        uint32_t less = kept - sp_star_litter_overlap(&kids->litters[i]) + s->repeats;
+    for (uint32_t i = 0; i < all.count; i++) {
+        uint32_t kept = sp_star_litter_kept(&all.items[i]);
+        uint32_t beside = kept - sp_star_litter_overlap(&all.items[i]);
         if (sp_star_bound_sizes(s, x->shingle_total, kept) &&
-            !sp_star_is_far(c, x, apart, need > less ? need - less : 0))
+            !sp_star_is_far(c, x, apart, overlap_for_kid(s, c->kids, x, kept, beside)))
             return false;
     }
     return true;

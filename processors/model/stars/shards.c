@@ -149,8 +149,8 @@ static struct sp_star_shape shape_for(uint32_t used, uint32_t count, uint32_t la
 }
 
 /* Adds a key that finds no room in its bucket. */
-SP_CLONES static void put_elsewhere(struct sp_star_shards *t, struct sp_star_shard *sh,
-                                    uint32_t key, uint32_t value)
+SP_CLONES __attribute__((noinline)) static void
+put_elsewhere(struct sp_star_shards *t, struct sp_star_shard *sh, uint32_t key, uint32_t value)
 {
     const struct sp_star_shape *s = &sh->shape;
     struct sp_star_bucket *home = sp_star_home(sh, key), *b;
@@ -241,7 +241,8 @@ static void drop(struct sp_star_shards *t, struct sp_star_shard *s)
 }
 
 /* Makes room for one more entry, and for the largest number so far. */
-SP_CLONES static void grow(struct sp_star_shards *t, struct sp_star_shard *s)
+SP_CLONES __attribute__((noinline)) static void grow(struct sp_star_shards *t,
+                                                     struct sp_star_shard *s)
 {
     struct sp_star_shard old = *s;
     s->shape = shape_for(old.used, old.shape.count, t->largest);
