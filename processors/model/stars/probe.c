@@ -79,24 +79,11 @@ static int by_hits(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Most probes find so few stars that calls of qsort would take longer. */
 static void sort_found(struct sp_stars *s)
 {
-    enum { FEW = 16 };
-    struct found *found = s->found;
     for (uint32_t i = 0; i < s->found_count; i++)
-        found[i].name = sp_star_name(s, s->stars[found[i].star].pivot);
-    if (s->found_count > FEW) {
-        qsort(found, s->found_count, sizeof *found, by_hits);
-        return;
-    }
-    for (uint32_t i = 1; i < s->found_count; i++) {
-        struct found f = found[i];
-        uint32_t k = i;
-        for (; k > 0 && by_hits(&f, &found[k - 1]) < 0; k--)
-            found[k] = found[k - 1];
-        found[k] = f;
-    }
+        s->found[i].name = sp_star_name(s, s->stars[s->found[i].star].pivot);
+    qsort(s->found, s->found_count, sizeof *s->found, by_hits);
 }
 
 SP_CLONES void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
