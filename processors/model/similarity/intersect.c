@@ -286,13 +286,15 @@ bool sp_similarity_use(const char *kernel)
 size_t sp_intersect(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
                     size_t need)
 {
-    return chosen->intersect(a, a_count, b, b_count, need);
+    /* The kernels add to both pointers, and without values these may be NULL. */
+    return a_count && b_count ? chosen->intersect(a, a_count, b, b_count, need) : 0;
 }
 
 size_t sp_difference(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
                      uint32_t *ret_values)
 {
-    return chosen->difference(a, a_count, b, b_count, ret_values);
+    difference_fn kernel = a_count && b_count ? chosen->difference : difference;
+    return kernel(a, a_count, b, b_count, ret_values);
 }
 
 bool sp_intersect_reaches(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,

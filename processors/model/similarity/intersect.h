@@ -1,5 +1,5 @@
-/* Counts the shingles that two sorted multisets share, and finds those that only one has. Thread
- * rule: any thread. */
+/* Counts the shingles that two sorted multisets share, and finds those that only one has. An
+ * array without values may be NULL. Thread rule: any thread. */
 #ifndef SP_SIMILARITY_INTERSECT_H
 #define SP_SIMILARITY_INTERSECT_H
 

@@ -127,6 +127,25 @@ TEST(every_kernel_finds_what_only_one_of_two_sets_has)
     CU_ASSERT(sp_similarity_use(before));
 }
 
+TEST(every_kernel_takes_null_for_no_shingles)
+{
+    static const char *const kernels[] = {"portable", "avx2", "avx512"};
+    const char *before = sp_similarity_kernel();
+    for (size_t kernel = 0; kernel < 3; kernel++) {
+        if (!sp_similarity_use(kernels[kernel]))
+            continue;
+        uint32_t values[] = {3, 3, 7}, found[3] = {0};
+        CU_ASSERT_EQUAL(sp_difference(NULL, 0, NULL, 0, NULL), 0);
+        CU_ASSERT_EQUAL(sp_difference(NULL, 0, values, 3, NULL), 0);
+        CU_ASSERT_EQUAL(sp_difference(values, 3, NULL, 0, found), 2);
+        CU_ASSERT_TRUE(found[0] == 3 && found[1] == 7);
+        CU_ASSERT_EQUAL(sp_intersect(NULL, 0, NULL, 0, 0), 0);
+        CU_ASSERT_EQUAL(sp_intersect(NULL, 0, values, 3, 0), 0);
+        CU_ASSERT_EQUAL(sp_intersect(values, 3, NULL, 0, 0), 0);
+    }
+    CU_ASSERT(sp_similarity_use(before));
+}
+
 TEST(what_two_pages_share_decides_as_their_signatures_do)
 {
     struct sp_similarity_options o;
