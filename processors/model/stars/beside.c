@@ -117,19 +117,23 @@ void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signat
     sp_star_kids_each(s, s->stars[star].kids, index_kid, &i);
 }
 
-/* Adds the star's kids that are in the list to those gathered; returns how many these are now. */
-static uint32_t gather(struct sp_stars *s, uint32_t star, const struct sp_star_list *list,
-                       uint32_t gathered)
+struct gathering {
+    struct sp_stars *stars;
+    uint32_t star;
+    uint32_t count; /* of the star's kids among the rows so far; s->gathered has them */
+};
+
+static void gather(void *arg, const uint32_t *rows, uint32_t count)
 {
-    const uint32_t *rows = sp_star_numbers(list);
-    sp_grow(&s->gathered, &s->gathered_cap, gathered + list->count);
-    s->stats.scanned += list->count;
-    for (uint32_t k = 0; k < list->count; k++) {
+    struct gathering *g = arg;
+    struct sp_stars *s = g->stars;
+    sp_grow(&s->gathered, &s->gathered_cap, g->count + count);
+    s->stats.scanned += count;
+    for (uint32_t k = 0; k < count; k++) {
         struct row *r = &s->rows[rows[k]];
-        if (r->star == star && r->gathered++ == 0)
-            s->gathered[gathered++] = rows[k];
+        if (r->star == g->star && r->gathered++ == 0)
+            s->gathered[g->count++] = rows[k];
     }
-    return gathered;
 }
 
 /* Moves the shingles that are not common to the front of s->hashes; returns how many these are. */
@@ -162,13 +166,11 @@ struct beside sp_star_gather_beside(struct sp_stars *s, uint32_t star, const str
     uint32_t count = sp_star_beside_of(s, x, pivot);
     struct beside b = {.rare = keep_rare(s, s->stars[star].pivot, count)};
     uint32_t unknown = keys_of_rare(s, star, b.rare);
-    sp_grow(&s->met, &s->met_cap, b.rare);
-    uint32_t met = sp_star_table_get_all(s->beside, s->keys, 0, b.rare, NULL, s->met);
-    for (uint32_t i = 0; i < met; i++) {
-        b.gathered = gather(s, star, &s->met[i].list, b.gathered);
-        if (s->met[i].at < unknown)
-            b.unknown = b.gathered;
-    }
+    struct gathering g = {s, star, 0};
+    sp_star_table_get_all(s->beside, s->keys, 0, unknown, NULL, gather, &g);
+    b.unknown = g.count;
+    sp_star_table_get_all(s->beside, s->keys + unknown, 0, b.rare - unknown, NULL, gather, &g);
+    b.gathered = g.count;
     b.common = count - b.rare;
     return b;
 }

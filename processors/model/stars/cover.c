@@ -271,6 +271,23 @@ static uint32_t count_posted(const struct star *c, const struct sp_signature *pi
     return count;
 }
 
+/* The same for a probe that is being placed, from its hits. False: they are not known. */
+static bool hits_of(const struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                    uint32_t *ret_hits)
+{
+    uint32_t i = 0, looked_up = s->length_count;
+    if (s->lengths_of != x)
+        return false;
+    if (looked_up < x->shingle_count && x->hashes[looked_up] <= s->stars[star].reach)
+        return false;
+    while (i < s->found_count && s->found[i].star != star)
+        i++;
+    if (i == s->found_count || s->found[i].hits == UINT16_MAX)
+        return false;
+    *ret_hits = s->found[i].hits;
+    return true;
+}
+
 bool sp_star_cover_is_common(const struct sp_stars *s, uint32_t star,
                              const struct sp_signature *pivot, const struct sp_signature *child)
 {
@@ -329,8 +346,10 @@ SP_CLONES bool sp_star_cover_child(struct sp_stars *s, uint32_t star,
         return false;
     }
     uint32_t want = sp_star_bound_missing(s, child->shingle_count) + 1;
-    uint32_t posted = count_posted(c, pivot, child, want);
-    if (posted == want)
+    uint32_t posted;
+    if (!hits_of(s, star, child, &posted))
+        posted = count_posted(c, pivot, child, want);
+    if (posted >= want)
         return false;
     uint32_t count = order_unposted(s, star, pivot, child, want - posted);
     post_shortest(s, star, pivot, count, want - posted);

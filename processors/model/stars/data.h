@@ -163,8 +163,9 @@ struct sp_stars {
     const struct sp_signature *lengths_of; /* the row that is being placed, while s->lengths are
                                             * right for it; else NULL */
     uint32_t lengths_cap;
-    struct sp_star_met *met; /* those that are not empty */
-    uint32_t met_cap;
+    uint32_t *hit; /* stars */
+    uint32_t hit_count;
+    uint32_t hit_cap;
     struct found *found;
     uint32_t found_count;
     uint32_t found_cap;

@@ -4,62 +4,66 @@
 #include "base/prefetch.h"
 #include "stars/internal.h"
 
-/* Without a branch on whether the star was hit before, which cannot be predicted. */
-static inline void hit(struct sp_stars *s, uint16_t domain, uint32_t star)
+/* Counts a hit of the star. Without a branch on whether it was hit before, which cannot be
+ * predicted. */
+static inline void hit(struct brief *b, uint16_t domain, uint32_t star, uint32_t *all,
+                       uint32_t *count)
 {
-    struct brief *b = &s->briefs[star];
     if (b->domain != domain)
         return; /* a shingle of another domain has the same key */
-    s->found[s->found_count].star = star;
-    s->found_count += b->hits == 0;
+    all[*count] = star;
+    *count += b->hits == 0;
     b->hits += b->hits < UINT16_MAX;
 }
 
-static void hit_all(struct sp_stars *s, uint16_t domain, const struct sp_star_list *list)
+/* Counts a hit of each of these stars; s->hit gets those that were not hit before. */
+static void hit_all(void *arg, const uint32_t *stars, uint32_t n)
 {
-    enum { AHEAD = 8 };
-    const uint32_t *stars = sp_star_numbers(list);
-    uint32_t k = 0;
-    sp_grow(&s->found, &s->found_cap, s->found_count + list->count);
-    for (; k + AHEAD < list->count; k++) {
-        sp_prefetch(&s->briefs[stars[k + AHEAD]]);
-        hit(s, domain, stars[k]);
+    enum { AHEAD = 16 };
+    struct sp_stars_domain *d = arg;
+    struct sp_stars *s = d->stars;
+    sp_grow(&s->hit, &s->hit_cap, s->hit_count + n);
+    struct brief *restrict briefs = s->briefs;
+    uint32_t *restrict all = s->hit;
+    uint32_t count = s->hit_count, k = 0;
+    uint16_t domain = (uint16_t)d->salt;
+    for (; k + AHEAD < n; k++) {
+        sp_prefetch(&briefs[stars[k + AHEAD]]);
+        hit(&briefs[stars[k]], domain, stars[k], all, &count);
     }
-    for (; k < list->count; k++)
-        hit(s, domain, stars[k]);
+    for (; k < n; k++)
+        hit(&briefs[stars[k]], domain, stars[k], all, &count);
+    s->hit_count = count;
+    s->stats.scanned += n;
 }
 
-/* The first stars of a list. */
-static inline void prefetch_briefs(const struct sp_stars *s, const struct sp_star_list *list)
+static uint32_t count_repeats(const uint32_t *keys, uint32_t count)
 {
-    enum { FIRST = 8 };
-    const uint32_t *stars = sp_star_numbers(list);
-    for (uint32_t k = 0; k < list->count && k < FIRST; k++)
-        sp_prefetch(&s->briefs[stars[k]]);
+    uint32_t repeats = 0;
+    for (uint32_t i = 1; i < count; i++)
+        repeats += keys[i] == keys[i - 1];
+    return repeats;
 }
 
+static bool is_repeat(const uint32_t *keys, uint32_t at)
+{
+    return at > 0 && keys[at] == keys[at - 1];
+}
+
+/* A repeated key, which is rare, is no hit. */
 SP_CLONES void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count,
                                bool hits)
 {
-    enum { AHEAD = 8 };
     struct sp_stars *s = d->stars;
-    uint32_t from = s->length_count;
-    if (count == from)
-        return;
+    uint32_t from = s->length_count, end;
+    bool repeats = hits && count_repeats(keys, count) > 0;
     sp_grow(&s->lengths, &s->lengths_cap, count);
-    sp_grow(&s->met, &s->met_cap, count - from);
-    uint32_t met = sp_star_table_get_all(s->posted, keys + from, d->salt, count - from,
-                                         s->lengths + from, s->met);
-    for (uint32_t i = 0; hits && i < met && i < AHEAD; i++)
-        prefetch_briefs(s, &s->met[i].list);
-    for (uint32_t i = 0; hits && i < met; i++) {
-        uint32_t at = from + s->met[i].at;
-        if (i + AHEAD < met)
-            prefetch_briefs(s, &s->met[i + AHEAD].list);
-        if (at > 0 && keys[at] == keys[at - 1])
-            continue;
-        s->stats.scanned += s->met[i].list.count;
-        hit_all(s, (uint16_t)d->salt, &s->met[i].list);
+    for (uint32_t at = from; at < count; at = end) {
+        bool repeat = repeats && is_repeat(keys, at);
+        for (end = repeats ? at + 1 : count; !repeat && end < count && !is_repeat(keys, end); end++)
+            ;
+        sp_star_table_get_all(s->posted, keys + at, d->salt, end - at, s->lengths + at,
+                              hits && !repeat ? hit_all : NULL, d);
     }
     s->stats.looked_up += count - from;
     s->length_count = count;

@@ -28,14 +28,15 @@ static bool sizes_allow(const struct sp_stars *s, const struct star *c,
                                                    : total);
 }
 
-/* Keeps the stars of s->found with enough hits, and resets these. */
+/* Fills s->found with the stars of s->hit that have enough hits, and resets these. */
 static void filter_by_hits(struct sp_stars *s, const struct sp_signature *x)
 {
     struct hits_bound bound = sp_star_bound_probe(s, x->shingle_count);
     bool capped = sp_star_is_capped(x);
     uint32_t kept = 0, of_keys = s->by_keys ? sp_candidate_needed(&s->rule, x->shingle_total) : 0;
-    for (uint32_t i = 0; i < s->found_count; i++) {
-        uint32_t star = s->found[i].star;
+    sp_grow(&s->found, &s->found_cap, s->hit_count);
+    for (uint32_t i = 0; i < s->hit_count; i++) {
+        uint32_t star = s->hit[i];
         struct brief *b = &s->briefs[star];
         uint32_t hits = b->hits;
         b->hits = 0;
@@ -91,7 +92,7 @@ SP_CLONES void sp_star_find(struct sp_stars_domain *d, const struct sp_signature
     struct sp_stars *s = d->stars;
     uint32_t scratch[SP_SKETCH_MAX], count = x->shingle_count;
     const uint32_t *keys = x->hashes;
-    s->found_count = s->length_count = s->probe_known = 0;
+    s->hit_count = s->length_count = s->probe_known = 0;
     if (s->by_keys)
         keys = sp_candidate_keys(&s->rule, x, scratch, &count);
     else
@@ -99,13 +100,13 @@ SP_CLONES void sp_star_find(struct sp_stars_domain *d, const struct sp_signature
     if (d->posted) {
         sp_star_look_up(d, keys, count, true);
     } else {
-        sp_grow(&s->found, &s->found_cap, d->all_count + d->owing_count);
+        sp_grow(&s->hit, &s->hit_cap, d->all_count + d->owing_count);
         for (uint32_t i = 0; i < d->all_count; i++)
-            s->found[s->found_count++].star = d->all[i];
+            s->hit[s->hit_count++] = d->all[i];
         for (uint32_t i = 0; i < d->owing_count; i++)
-            s->found[s->found_count++].star = d->owing[i];
-        for (uint32_t i = 0; i < s->found_count; i++)
-            s->briefs[s->found[i].star].hits = UINT16_MAX;
+            s->hit[s->hit_count++] = d->owing[i];
+        for (uint32_t i = 0; i < s->hit_count; i++)
+            s->briefs[s->hit[i]].hits = UINT16_MAX;
     }
     filter(d, x);
     if (s->found_count && s->pattern_kind->at_first)

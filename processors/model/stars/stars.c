@@ -47,7 +47,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_star_patterns_close(s);
     sp_free(s->briefs);
     sp_free(s->lengths);
-    sp_free(s->met);
+    sp_free(s->hit);
     sp_free(s->found);
     sp_free(s->touched);
     sp_free(s->absorbed);

@@ -261,7 +261,11 @@ static inline void prefetch(const struct sp_star_table *t, uint32_t mixed_key)
         sp_prefetch(&t->few.cells[mixed_key & (t->few.count - 1)]);
 }
 
-enum { AT_ONCE = 256 };
+enum {
+    AT_ONCE = 256,       /* keys */
+    SHORT = 16,          /* numbers of a list that is copied */
+    GATHERED_MOST = 1024 /* numbers */
+};
 
 /* The values of up to AT_ONCE keys. */
 static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
@@ -287,12 +291,58 @@ static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint
         ret_values[left[i]] = sp_star_shards_search(&t->many, mixed_keys[left[i]]);
 }
 
-SP_CLONES uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys,
-                                         uint32_t salt, uint32_t count, uint32_t *ret_lengths,
-                                         struct sp_star_met *ret_met)
+/* Numbers of short lists, side by side. */
+struct gathered {
+    sp_star_numbers_fn *each;
+    void *arg;
+    uint32_t count;
+    uint32_t numbers[GATHERED_MOST];
+};
+
+static void pass_on(struct gathered *g)
+{
+    if (g->count && g->each)
+        g->each(g->arg, g->numbers, g->count);
+    g->count = 0;
+}
+
+/* Returns the length of the list. */
+static inline uint32_t gather_list(const struct sp_star_table *t, uint32_t value,
+                                   struct gathered *g)
+{
+    const uint32_t *list = sp_star_list_at(&t->lists, value & ~LIST_BIT);
+    uint32_t length = list[0];
+    if (length > SHORT) {
+        pass_on(g);
+        if (g->each)
+            g->each(g->arg, list + 1, length);
+        return length;
+    }
+    for (uint32_t i = 0; i < length; i++)
+        g->numbers[g->count++] = list[1 + i];
+    return length;
+}
+
+/* The first value is one. */
+static inline uint32_t gather_few(struct sp_star_values values, struct gathered *g)
+{
+    uint32_t length = 1 + (uint32_t)(values.second != SP_STAR_NO_VALUE);
+    g->numbers[g->count] = values.first;
+    g->numbers[g->count + 1] = values.second;
+    g->count += length;
+    return length;
+}
+
+SP_CLONES void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys,
+                                     uint32_t salt, uint32_t count, uint32_t *ret_lengths,
+                                     sp_star_numbers_fn *each, void *arg)
 {
     struct sp_star_values values[AT_ONCE];
-    uint32_t met[AT_ONCE], all = 0;
+    uint32_t met[AT_ONCE];
+    struct gathered gathered;
+    gathered.each = each;
+    gathered.arg = arg;
+    gathered.count = 0;
     if (ret_lengths)
         memset(ret_lengths, 0, count * sizeof *ret_lengths);
     for (uint32_t from = 0; from < count; from += AT_ONCE) {
@@ -305,18 +355,25 @@ SP_CLONES uint32_t sp_star_table_get_all(const struct sp_star_table *t, const ui
         for (uint32_t i = 0; i < found; i++)
             if (values[met[i]].first & LIST_BIT)
                 sp_prefetch(sp_star_list_at(&t->lists, values[met[i]].first & ~LIST_BIT));
-        for (uint32_t i = 0; i < found; i++, all++) {
-            ret_met[all] = (struct sp_star_met){list_of(t, values[met[i]]), from + met[i]};
+        for (uint32_t i = 0; i < found; i++) {
+            struct sp_star_values one = values[met[i]];
+            uint32_t length = one.first & LIST_BIT ? gather_list(t, one.first, &gathered)
+                                                   : gather_few(one, &gathered);
             if (ret_lengths)
-                ret_lengths[from + met[i]] = ret_met[all].list.count;
+                ret_lengths[from + met[i]] = length;
+            if (gathered.count > GATHERED_MOST - SHORT)
+                pass_on(&gathered);
         }
     }
-    return all;
+    pass_on(&gathered);
 }
 
 SP_CLONES void sp_star_table_prefetch(const struct sp_star_table *t, const uint32_t *keys,
                                       uint32_t salt, uint32_t count)
 {
+    enum { CACHED_BYTES = 4 << 20 };
+    if (t->many.shards && t->many.bytes <= CACHED_BYTES)
+        return;
     for (uint32_t i = 0; i < count; i++)
         prefetch(t, sp_mix32(keys[i] ^ salt));
 }

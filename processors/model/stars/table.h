@@ -46,19 +46,19 @@ static inline const uint32_t *sp_star_numbers(const struct sp_star_list *list)
 /* Valid until the next add or remove. */
 struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key);
 
-struct sp_star_met {
-    struct sp_star_list list;
-    uint32_t at; /* the place of its key */
-};
+/* Gets the numbers of some lists, side by side. */
+typedef void sp_star_numbers_fn(void *arg, const uint32_t *numbers, uint32_t count);
 
 /* Looks up `count` keys, each of them combined with `salt` by exclusive or; overlaps the waits for
- * memory. Writes the lengths of their lists (ret_lengths may be NULL), and those lists that are not
- * empty, in the order of the keys; returns how many these are. */
-uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
-                               uint32_t count, uint32_t *ret_lengths, struct sp_star_met *ret_met);
+ * memory. Writes the lengths of their lists (ret_lengths may be NULL), and calls `each` (may be
+ * NULL) with all their numbers, in the order of the keys: one call for many short lists. */
+void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                           uint32_t count, uint32_t *ret_lengths, sp_star_numbers_fn *each,
+                           void *arg);
 
 /* Prefetches what a look-up or an addition of `count` keys reads, each of them combined with `salt`
- * by exclusive or: all but their lists. */
+ * by exclusive or: all but their lists. Does nothing if the table is small: then it is in the
+ * processor's caches anyway. */
 void sp_star_table_prefetch(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
                             uint32_t count);
 
