@@ -199,8 +199,10 @@ static inline unsigned places_for(const uint32_t *bucket, uint32_t shingle, bool
 }
 
 /* Returns false if it was there already. Without branches that cannot be predicted: whether a
- * shingle is a repeat, and what else its bucket has. So callers add the result. */
-static inline bool seen_add(struct seen *s, uint32_t shingle)
+ * shingle is a repeat, and what else its bucket has. So callers add the result. `zeros`: a shingle
+ * may be 0, which also stands for a free place. */
+static inline __attribute__((always_inline)) bool seen_add(struct seen *s, uint32_t shingle,
+                                                           bool zeros)
 {
     bool has;
     size_t at = shingle & s->mask;
@@ -209,21 +211,33 @@ static inline bool seen_add(struct seen *s, uint32_t shingle)
         at = (at + BUCKET) & s->mask;
         places = places_for(s->table + at, shingle, &has);
     }
-    bool repeat = has & ((shingle != 0) | s->zero);
-    s->zero |= shingle == 0;
+    bool repeat = has;
+    if (zeros) {
+        repeat = has & ((shingle != 0) | s->zero);
+        s->zero |= shingle == 0;
+    }
     s->table[at + (unsigned)__builtin_ctz(places)] = shingle;
     return !repeat;
 }
 
+static bool has_zero(const uint32_t *shingles, size_t count)
+{
+    uint32_t zeros = 0;
+    for (size_t i = 0; i < count; i++)
+        zeros += shingles[i] == 0;
+    return zeros > 0;
+}
+
 /* The same as below with thirds, whose counts stay in registers. */
-static size_t once_by_hash(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
-                           uint32_t ret_length[SP_DIMS])
+static inline __attribute__((always_inline)) size_t
+once_by_hash(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
+             uint32_t ret_length[SP_DIMS], bool zeros)
 {
     size_t kept = 0;
     uint64_t beyond_first = 0, last = 0;
     struct seen seen = seen_none(table, count);
     for (size_t i = 0; i < count; i++) {
-        bool first = seen_add(&seen, shingles[i]);
+        bool first = seen_add(&seen, shingles[i], zeros);
         shingles[kept] = shingles[i];
         kept += first;
         beyond_first += first & (words[i] >= third);
@@ -238,12 +252,14 @@ SP_CLONES size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, siz
                                   uint32_t ret_length[SP_DIMS])
 {
     if (is_by_hash(dictionary))
-        return once_by_hash(words, shingles, count, table, ret_length);
+        return has_zero(shingles, count)
+                   ? once_by_hash(words, shingles, count, table, ret_length, true)
+                   : once_by_hash(words, shingles, count, table, ret_length, false);
     size_t kept = 0;
     struct seen seen = seen_none(table, count);
     memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
     for (size_t i = 0; i < count; i++) {
-        bool first = seen_add(&seen, shingles[i]);
+        bool first = seen_add(&seen, shingles[i], true);
         shingles[kept] = shingles[i];
         kept += first;
         ret_length[sp_dictionary_sub(dictionary, words[i])] += first;
@@ -258,7 +274,7 @@ size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t
     struct seen seen = seen_none(table, count);
     for (size_t i = 0; i < count; i++) {
         words[kept] = words[i];
-        kept += seen_add(&seen, shingles[i]);
+        kept += seen_add(&seen, shingles[i], true);
     }
     return kept;
 }
