@@ -163,7 +163,7 @@ struct sp_stars {
     const struct sp_signature *lengths_of; /* the row that is being placed, while s->lengths are
                                             * right for it; else NULL */
     uint32_t lengths_cap;
-    uint32_t *hit; /* stars */
+    uint32_t *hit; /* stars that the look-ups of the probe met */
     uint32_t hit_count;
     uint32_t hit_cap;
     struct found *found;

@@ -50,7 +50,15 @@ static bool is_repeat(const uint32_t *keys, uint32_t at)
     return at > 0 && keys[at] == keys[at - 1];
 }
 
-/* A repeated key, which is rare, is no hit. */
+/* The end of the keys from `at` on that are looked up at once: a repeated key by itself. */
+static uint32_t end_of_run(const uint32_t *keys, uint32_t at, uint32_t count)
+{
+    uint32_t end = at + 1;
+    while (!is_repeat(keys, at) && end < count && !is_repeat(keys, end))
+        end++;
+    return end;
+}
+
 SP_CLONES void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count,
                                bool hits)
 {
@@ -59,11 +67,10 @@ SP_CLONES void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, 
     bool repeats = hits && count_repeats(keys, count) > 0;
     sp_grow(&s->lengths, &s->lengths_cap, count);
     for (uint32_t at = from; at < count; at = end) {
-        bool repeat = repeats && is_repeat(keys, at);
-        for (end = repeats ? at + 1 : count; !repeat && end < count && !is_repeat(keys, end); end++)
-            ;
+        end = repeats ? end_of_run(keys, at, count) : count;
+        bool is_hit = hits && !is_repeat(keys, at);
         sp_star_table_get_all(s->posted, keys + at, d->salt, end - at, s->lengths + at,
-                              hits && !repeat ? hit_all : NULL, d);
+                              is_hit ? hit_all : NULL, d);
     }
     s->stats.looked_up += count - from;
     s->length_count = count;
