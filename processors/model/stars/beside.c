@@ -169,7 +169,8 @@ struct beside sp_star_gather_beside(struct sp_stars *s, uint32_t star, const str
     struct gathering g = {s, star, 0};
     sp_star_table_get_all(s->beside, s->keys, 0, unknown, NULL, gather, &g);
     b.unknown = g.count;
-    sp_star_table_get_all(s->beside, s->keys + unknown, 0, b.rare - unknown, NULL, gather, &g);
+    if (unknown < b.rare)
+        sp_star_table_get_all(s->beside, s->keys + unknown, 0, b.rare - unknown, NULL, gather, &g);
     b.gathered = g.count;
     b.common = count - b.rare;
     return b;
