@@ -29,11 +29,11 @@ bool sp_star_is_capped(const struct sp_signature *signature)
     return signature->shingle_count < signature->shingle_total;
 }
 
-uint32_t sp_star_repeats(const struct sp_signature *signature)
+uint32_t sp_star_repeats(const uint32_t *keys, uint32_t count)
 {
     uint32_t repeats = 0;
-    for (uint32_t i = 1; i < signature->shingle_count; i++)
-        repeats += signature->hashes[i] == signature->hashes[i - 1];
+    for (uint32_t i = 1; i < count; i++)
+        repeats += keys[i] == keys[i - 1];
     return repeats;
 }
 

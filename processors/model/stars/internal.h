@@ -285,8 +285,8 @@ static inline uint64_t sp_star_name(const struct sp_stars *s, uint32_t row)
 }
 /* Whether the signature does not have all shingles of its page. */
 bool sp_star_is_capped(const struct sp_signature *signature);
-/* The number of shingles that repeat another one (hash collisions). */
-uint32_t sp_star_repeats(const struct sp_signature *signature);
+/* How many shingles or keys are equal to the one before (shingles: by a collision of hashes). */
+uint32_t sp_star_repeats(const uint32_t *keys, uint32_t count);
 /* F of two signatures; counted in the statistics. */
 bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y,
                     double *ret_similarity);

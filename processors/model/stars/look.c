@@ -37,14 +37,6 @@ static void hit_all(void *arg, const uint32_t *stars, uint32_t n)
     s->stats.scanned += n;
 }
 
-static uint32_t count_repeats(const uint32_t *keys, uint32_t count)
-{
-    uint32_t repeats = 0;
-    for (uint32_t i = 1; i < count; i++)
-        repeats += keys[i] == keys[i - 1];
-    return repeats;
-}
-
 static bool is_repeat(const uint32_t *keys, uint32_t at)
 {
     return at > 0 && keys[at] == keys[at - 1];
@@ -64,7 +56,7 @@ SP_CLONES void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, 
 {
     struct sp_stars *s = d->stars;
     uint32_t from = s->length_count, end;
-    bool repeats = hits && count_repeats(keys, count) > 0;
+    bool repeats = hits && sp_star_repeats(keys, count) > 0;
     sp_grow(&s->lengths, &s->lengths_cap, count);
     for (uint32_t at = from; at < count; at = end) {
         end = repeats ? end_of_run(keys, at, count) : count;

@@ -319,7 +319,7 @@ static void begin(struct sp_stars *s)
 /* Tries the stars of s->found. */
 SP_CLONES static bool try_found(struct sp_stars *s, const struct sp_signature *x, uint32_t except)
 {
-    s->repeats = s->found_count && !s->by_keys ? sp_star_repeats(x) : 0;
+    s->repeats = s->found_count && !s->by_keys ? sp_star_repeats(x->hashes, x->shingle_count) : 0;
     keep_near(s, x);
     for (uint32_t i = 0; i < s->found_count; i++)
         if (!try_star(s, &s->found[i], x, except))
