@@ -88,6 +88,17 @@ static void set_runs(rocksdb_options_t *to)
         to, rocksdb_slicetransform_create_fixed_prefix(SP_ROCKSDB_PREFIX_BYTES));
 }
 
+/* Merges run while the processor has nothing else to do: one of ten million pages otherwise took a
+ * quarter of the speed of a run on two cores. Sorted files are taken in however many there are, so
+ * a merge that waits delays nothing. This does not hold with write buffers: writes stop at 36
+ * files. */
+static void merge_when_idle(void)
+{
+    rocksdb_env_t *env = rocksdb_create_default_env();
+    rocksdb_env_lower_thread_pool_cpu_priority(env);
+    rocksdb_env_destroy(env);
+}
+
 /* Returns an equal share of half of the file descriptors, after raising the process's limit as far
  * as allowed. */
 static int open_files(uint32_t databases)
@@ -128,8 +139,10 @@ rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
     rocksdb_options_increase_parallelism(to, o->background_threads);
     rocksdb_options_set_max_background_jobs(to, o->background_threads);
     set_memtables(to, o);
-    if (o->gathers && o->alone && !o->write_ahead_log)
+    if (o->gathers && o->alone && !o->write_ahead_log) {
         set_runs(to);
+        merge_when_idle();
+    }
     rocksdb_options_set_max_open_files(to, open_files(o->databases));
     rocksdb_options_set_keep_log_file_num(to, LOG_FILES);
     rocksdb_options_set_bytes_per_sync(to, SYNC_BYTES);
