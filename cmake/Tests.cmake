@@ -37,3 +37,9 @@ function(sp_unit_test name)
     endforeach()
   endforeach()
 endfunction()
+
+# Tests of counts and figures, whose code other tests reach as well: sanitizers, with which these are among the slowest
+# tests, have nothing to add to them.
+function(sp_costs)
+  set_property(TEST ${ARGN} APPEND PROPERTY LABELS costs)
+endfunction()
