@@ -140,6 +140,7 @@ struct sp_stars {
     struct sp_counts adopters; /* adopted row -> its adopter's number plus one */
     struct sp_counts totals;   /* star whose pivot is capped -> the pivot's total */
     struct sp_counts lacks;    /* kid -> its item in the index of lacks.c plus one */
+    uint32_t lacks_at_once;    /* for tests: kids that lacks.c reads at once; 0: its own number */
     struct row *rows;
     uint32_t row_cap;
     struct heap *heaps; /* of litters */

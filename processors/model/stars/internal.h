@@ -175,8 +175,8 @@ struct beside sp_star_gather_beside(struct sp_stars *s, uint32_t star, const str
 /* ---- lacks.c ---- */
 
 /* So many kids of an indexed star were tried in vain. Makes the index when these are as many as
- * there are kids, and again after many times as many: then it reads the signatures of all. False:
- * an error. */
+ * there are kids, and again after many times as many; or makes another part of it. That reads
+ * signatures of kids. False: an error. */
 bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_signature *pivot,
                         uint32_t in_vain);
 /* Add a kid to the index, or remove it, if there is one. */
@@ -184,7 +184,7 @@ void sp_star_lacks_put(struct sp_stars *s, struct kids *kids, uint32_t row,
                        const struct sp_signature *x);
 void sp_star_lacks_take(struct sp_stars *s, struct kids *kids, uint32_t row);
 void sp_star_lacks_free(struct sp_stars *s, struct kids *kids);
-/* For tests: whether the kid is in the index exactly if there is one. */
+/* For tests: false if the kid is in an index that there is not, or not in one that is whole. */
 bool sp_star_lacks_has(const struct sp_stars *s, const struct kids *kids, uint32_t row);
 /* Memory of the index in bytes. */
 size_t sp_star_lacks_bytes(const struct kids *kids);

@@ -7,8 +7,10 @@
  * another. It takes memory, so it is made when as many kids of the star have been tried in vain as
  * there are. The fewer shingles that several kids share are missing in its reference, the fewer
  * kids it finds in vain; so it is made again when it has found many. It changes no result, and it
- * is not stored. To make it reads the signatures of all kids at once, so a star of too many kids
- * has none. */
+ * is not stored.
+ *
+ * To make it reads the signatures of all kids. If these are many, it is made in up to PARTS parts,
+ * each after a probe that tried kids in vain, and not used before it is whole. */
 #include "similarity/lacking.h"
 
 #include "base/mem.h"
@@ -16,7 +18,8 @@
 #include "stars/internal.h"
 
 enum {
-    KIDS_MOST = 1 << 18,
+    KIDS_AT_ONCE = 1 << 16, /* or more, if these would be more than PARTS parts */
+    PARTS = 8,
     /* Kids that were tried in vain for each kid: what kids have in common may have changed. Each
      * time the index is made after twice as many, up to MADE_MOST times. */
     REMADE_AFTER = 16,
@@ -31,11 +34,17 @@ struct lacking_row {
 
 struct lacks {
     struct sp_lacking *index; /* NULL: not made yet */
+    bool whole;               /* all kids are in it */
     uint64_t in_vain;         /* kids that were tried so far, or since the index was made */
     uint32_t made;            /* how often, up to MADE_MOST */
     struct lacking_row *rows; /* by item */
     uint32_t row_cap;
 };
+
+static bool is_whole(const struct lacks *l)
+{
+    return l && l->index && l->whole;
+}
 
 size_t sp_star_lacks_bytes(const struct kids *kids)
 {
@@ -49,7 +58,7 @@ bool sp_star_lacks_has(const struct sp_stars *s, const struct kids *kids, uint32
 {
     const struct lacks *l = kids->lacks;
     uint32_t item = sp_counts_get(&s->lacks, row);
-    return !l || !l->index ? !item : item && l->rows[item - 1].row == row;
+    return item ? l && l->index && l->rows[item - 1].row == row : !is_whole(l);
 }
 
 void sp_star_lacks_put(struct sp_stars *s, struct kids *kids, uint32_t row,
@@ -129,19 +138,37 @@ static struct sp_signature *centre_of(struct sp_stars *s, const struct kids *kid
 struct making {
     struct sp_stars *stars;
     struct kids *kids;
+    uint32_t left; /* kids that may be put in */
+    bool more;     /* others are not in the index yet */
 };
 
 static void put_kid(void *arg, struct kid kid)
 {
     struct making *m = arg;
     const struct sp_signature *x;
-    if (sp_star_signature_of(m->stars, kid.row, &x))
-        sp_star_lacks_put(m->stars, m->kids, kid.row, x);
+    if (sp_counts_get(&m->stars->lacks, kid.row))
+        return;
+    if (!m->left || !sp_star_signature_of(m->stars, kid.row, &x)) {
+        m->more = true;
+        return;
+    }
+    m->left--;
+    sp_star_lacks_put(m->stars, m->kids, kid.row, x);
+}
+
+/* False: an error. */
+static bool make_part(struct sp_stars *s, struct kids *kids)
+{
+    uint32_t at_once = s->lacks_at_once ? s->lacks_at_once : KIDS_AT_ONCE;
+    uint32_t part = sp_star_kids_count(kids) / PARTS + 1;
+    struct making m = {s, kids, part > at_once ? part : at_once, false};
+    sp_star_kids_each(s, kids, put_kid, &m);
+    kids->lacks->whole = !m.more;
+    return s->err == SP_OK;
 }
 
 static bool make(struct sp_stars *s, struct kids *kids, const struct sp_signature *pivot)
 {
-    struct making m = {s, kids};
     struct sp_signature *centre = centre_of(s, kids, pivot);
     drop(s, kids);
     kids->lacks->in_vain = 0;
@@ -150,8 +177,7 @@ static bool make(struct sp_stars *s, struct kids *kids, const struct sp_signatur
     kids->lacks->index = sp_lacking_new(centre ? centre : pivot, false);
     s->stats.bytes += sp_star_lacks_bytes(kids);
     sp_signature_unref(centre);
-    sp_star_kids_each(s, kids, put_kid, &m);
-    return s->err == SP_OK;
+    return make_part(s, kids);
 }
 
 bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_signature *pivot,
@@ -163,21 +189,23 @@ bool sp_star_lacks_note(struct sp_stars *s, struct kids *kids, const struct sp_s
         s->stats.bytes += sp_star_lacks_bytes(kids);
     }
     struct lacks *l = kids->lacks;
+    if (l->index && !l->whole)
+        return make_part(s, kids);
     l->in_vain += in_vain;
     uint64_t enough = l->index ? (uint64_t)REMADE_AFTER * count << l->made : count;
-    return l->in_vain < enough || count >= KIDS_MOST || make(s, kids, pivot);
+    return l->in_vain < enough || make(s, kids, pivot);
 }
 
 bool sp_star_lacks_knows(const struct kids *kids, uint32_t shingle)
 {
-    return kids->lacks && kids->lacks->index && sp_lacking_refers(kids->lacks->index, shingle);
+    return is_whole(kids->lacks) && sp_lacking_refers(kids->lacks->index, shingle);
 }
 
 struct lacking sp_star_lacks_find(struct sp_stars *s, const struct kids *kids,
                                   const struct sp_signature *x, uint32_t rare)
 {
     const struct lacks *l = kids->lacks;
-    if (!l || !l->index)
+    if (!is_whole(l))
         return (struct lacking){0};
     struct sp_lacking_found found =
         sp_lacking_find_knowing(l->index, x, sp_jaccard_apart(s->tau, x), s->hashes, rare);

@@ -91,6 +91,34 @@ TEST(kids_that_lack_other_shingles_are_compared_once)
     CU_ASSERT(more <= PROBES);
 }
 
+/* Each probe that tries kids in vain puts an eighth of them into the index, and until it is whole,
+ * kids that come are put in as well. */
+TEST(the_index_of_many_kids_is_made_in_parts)
+{
+    enum { KIDS = 800, PARTS = 8 };
+    struct sample s;
+    struct sp_stars_stats before, after;
+    init(&s);
+    for (uint32_t i = 0; i < 1 + KIDS; i++)
+        sample_add(&s, page(&s, FIRST));
+    s.stars->lacks_at_once = 1;
+    for (uint32_t part = 1; part <= PARTS; part++) {
+        sp_stars_stats(s.stars, &before);
+        probe(&s, SECOND);
+        sp_stars_stats(s.stars, &after);
+        CU_ASSERT(after.verified - before.verified > KIDS / 2);
+        uint32_t in_parts = part * (KIDS / PARTS + 1);
+        CU_ASSERT_EQUAL(s.stars->lacks.used, part < PARTS ? in_parts + part - 1 : KIDS + part - 1);
+        CU_ASSERT_PTR_NULL(broken_invariant(&s));
+        sample_add(&s, page(&s, FIRST));
+    }
+    sp_stars_stats(s.stars, &before);
+    probe(&s, SECOND);
+    sp_stars_stats(s.stars, &after);
+    CU_ASSERT(after.verified - before.verified <= 1);
+    sample_done(&s);
+}
+
 /* The star is too small to be indexed before that. */
 TEST(kids_of_a_small_star_are_tried_in_vain_a_few_times)
 {
@@ -171,6 +199,7 @@ TEST(the_index_of_lacking_kids_changes_no_result)
     uint32_t used = 0, lost = 0;
     init(&s);
     init(&restored);
+    s.stars->lacks_at_once = 1;
     for (uint32_t step = 0; step < STEPS; step++) {
         enum kind kind = step > KEPT ? (enum kind)sample_random(&s, 3) : FIRST;
         uint32_t row = s.rows ? (uint32_t)sample_random(&s, s.rows) : 0;
