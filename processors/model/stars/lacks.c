@@ -34,7 +34,7 @@ struct lacking_row {
 
 struct lacks {
     struct sp_lacking *index; /* NULL: not made yet */
-    bool whole;               /* all kids are in it */
+    bool whole;               /* it is made, and all kids are in it */
     uint64_t in_vain;         /* kids that were tried so far, or since the index was made */
     uint32_t made;            /* how often, up to MADE_MOST */
     struct lacking_row *rows; /* by item */
@@ -43,7 +43,7 @@ struct lacks {
 
 static bool is_whole(const struct lacks *l)
 {
-    return l && l->index && l->whole;
+    return l && l->whole;
 }
 
 size_t sp_star_lacks_bytes(const struct kids *kids)
@@ -90,7 +90,7 @@ void sp_star_lacks_take(struct sp_stars *s, struct kids *kids, uint32_t row)
 static void forget_row(void *arg, struct kid kid)
 {
     struct sp_stars *s = arg;
-    if (sp_counts_get(&s->lacks, kid.row)) /* after an error some are not in the index */
+    if (sp_counts_get(&s->lacks, kid.row)) /* some are not in an index that is not whole */
         sp_counts_forget(&s->lacks, kid.row);
 }
 
@@ -103,6 +103,7 @@ static void drop(struct sp_stars *s, struct kids *kids)
     s->stats.bytes -= sp_star_lacks_bytes(kids);
     sp_lacking_free(l->index);
     l->index = NULL;
+    l->whole = false;
     s->stats.bytes += sp_star_lacks_bytes(kids);
 }
 

@@ -88,9 +88,9 @@ static void set_runs(rocksdb_options_t *to)
         to, rocksdb_slicetransform_create_fixed_prefix(SP_ROCKSDB_PREFIX_BYTES));
 }
 
-/* Merges run while the processor has nothing else to do: one of ten million pages otherwise took a
- * quarter of the speed of a run on two cores. Sorted files are taken in however many there are, so
- * a merge that waits delays nothing. This does not hold with write buffers: writes stop at 36
+/* Merges run while the processor has nothing else to do: before, a run of ten million pages on two
+ * cores lost a quarter of its speed during each. Sorted files are taken in however many there are,
+ * so a merge that waits delays nothing. This does not hold with write buffers: writes stop at 36
  * files. */
 static void merge_when_idle(void)
 {

@@ -93,22 +93,22 @@ TEST(kids_that_lack_other_shingles_are_compared_once)
 
 /* Each probe that tries kids in vain puts an eighth of them into the index, and until it is whole,
  * kids that come are put in as well. */
-TEST(the_index_of_many_kids_is_made_in_parts)
+static void check_parts(uint32_t kids)
 {
-    enum { KIDS = 800, PARTS = 8 };
+    enum { PARTS = 8 };
     struct sample s;
     struct sp_stars_stats before, after;
     init(&s);
-    for (uint32_t i = 0; i < 1 + KIDS; i++)
+    for (uint32_t i = 0; i < 1 + kids; i++)
         sample_add(&s, page(&s, FIRST));
     s.stars->lacks_at_once = 1;
     for (uint32_t part = 1; part <= PARTS; part++) {
         sp_stars_stats(s.stars, &before);
         probe(&s, SECOND);
         sp_stars_stats(s.stars, &after);
-        CU_ASSERT(after.verified - before.verified > KIDS / 2);
-        uint32_t in_parts = part * (KIDS / PARTS + 1);
-        CU_ASSERT_EQUAL(s.stars->lacks.used, part < PARTS ? in_parts + part - 1 : KIDS + part - 1);
+        CU_ASSERT(after.verified - before.verified > kids / 2);
+        uint32_t in_parts = part * (kids / PARTS + 1);
+        CU_ASSERT_EQUAL(s.stars->lacks.used, part < PARTS ? in_parts + part - 1 : kids + part - 1);
         CU_ASSERT_PTR_NULL(broken_invariant(&s));
         sample_add(&s, page(&s, FIRST));
     }
@@ -117,6 +117,13 @@ TEST(the_index_of_many_kids_is_made_in_parts)
     sp_stars_stats(s.stars, &after);
     CU_ASSERT(after.verified - before.verified <= 1);
     sample_done(&s);
+}
+
+TEST(the_index_of_many_kids_is_made_in_parts)
+{
+    enum { KIDS = 800 };
+    check_parts(KIDS);
+    check_parts(4 * KIDS);
 }
 
 /* The star is too small to be indexed before that. */
