@@ -12,8 +12,8 @@ const struct sp_option sp_options[] = {
     {"mode", SP_OPTION_CHOICE, FIELD(mode), true, "exact", 0, 0, "exact|fast",
      "exact: once all pages are processed, the groups equal those computed from scratch. "
      "fast: the paper's approximations: a changed page that is still similar to the content that "
-     "its winner had (a winner: to its own earlier content) stays in its group and is not compared "
-     "in tier 2"},
+     "its winner had (a winner: to its own earlier content) stays in its group; tier 2 stores its "
+     "signature and searches no other cell. With one cell, the default, this saves nothing"},
     {"fast.recheck_share", SP_OPTION_REAL, FIELD(fast_recheck_share), false, "0", 0, 1, NULL,
      "in mode fast: after a change, a group is checked for being connected if more than this share "
      "of its pages is unlike its winner. 0: if any is; 1: never"},

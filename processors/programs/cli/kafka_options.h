@@ -9,6 +9,12 @@
 #include "kafka/schemas.h"
 #include "kafka/topics.h"
 
+/* The part of the help of each of these commands that follows the options. */
+#define SP_ENVIRONMENT_HELP                                                                         \
+    "ENVIRONMENT\n"                                                                                 \
+    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n" \
+    "                      with _ for each dot\n"
+
 /* The options that a command has. */
 struct sp_cli_options {
     const struct option *table; /* of getopt_long; all of them */

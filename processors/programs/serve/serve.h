@@ -1,9 +1,9 @@
 /* Asking samepage over HTTP: `samepage serve`. docs/openapi.json describes every path.
  *
  * The state is the directory of a `samepage run`, which may be writing to it meanwhile: responses
- * show the state of some commit, at most a second older than the state on the disk. Nothing here
- * writes to that directory. Or the state is the status topic on Kafka, which has no signatures: two
- * pages can then only be related through their statuses.
+ * show the state of some commit. The directory is read again about once a second, or less often if
+ * opening it takes long. Nothing here writes to it. Or the state is the status topic on Kafka,
+ * which has no signatures: two pages can then only be related through their statuses.
  *
  * No request can do harm: bodies, URLs, lists and the memory of all requests are bounded, a
  * connection that finishes no request in SP_SERVE_PATIENCE_SECONDS is closed, and when all places

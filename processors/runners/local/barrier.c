@@ -56,9 +56,7 @@ static bool is_due(const struct sp_job *j)
 
 static enum sp_err flush(struct sp_job *j)
 {
-    enum sp_err err = sp_local_bus_complete(j->bus);
-    if (err == SP_OK)
-        err = sp_local_bus_flush(j->bus);
+    enum sp_err err = sp_local_bus_flush(j->bus);
     j->since_flush = 0;
     if (err != SP_OK)
         return err;
@@ -78,7 +76,9 @@ enum sp_err sp_job_barrier(struct sp_job *j)
         sp_local_bus_move(j->bus, (uint32_t)j->options->barrier_pages, &j->result->left_to_move);
     if (err != SP_OK)
         return sp_job_failed(j, err, "pages cannot move to the cells of the new partition map");
-    err = sp_output_flush(&j->output, j->fault);
+    err = j->output_err; /* statuses after it were not written */
+    if (err == SP_OK)
+        err = sp_output_flush(&j->output, j->fault);
     if (err == SP_OK)
         err = sp_output_flush(&j->dead_letter, j->fault);
     if (err != SP_OK)

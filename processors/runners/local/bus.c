@@ -264,47 +264,64 @@ static bool send_departed(struct sp_local_bus *bus, uint32_t parts)
     return more;
 }
 
-enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
+static enum sp_err handle(struct sp_local_bus *bus, uint64_t messages_max)
 {
     enum { MESSAGES_PER_PART = 64 };
     enum sp_err err = SP_OK;
-    for (uint64_t i = 0; i < messages_max && bus->first && err == SP_OK; i++) {
+    for (uint64_t i = 1; i <= messages_max && bus->first && err == SP_OK; i++) {
         struct sp_message *m = bus->first;
         bus->first = m->next;
         err = dispatch(bus, m);
-        if (bus->options.tier1 > 1 && bus->stats.messages % MESSAGES_PER_PART == 0)
+        if (bus->options.tier1 > 1 && i % MESSAGES_PER_PART == 0)
             send_departed(bus, 1);
     }
+    return err;
+}
+
+/* Until no message is under way and no member is left that must be sent. */
+static enum sp_err handle_all(struct sp_local_bus *bus)
+{
+    enum sp_err err = handle(bus, UINT64_MAX);
+    while (err == SP_OK && send_departed(bus, 0)) {
+        send_departed(bus, 1);
+        err = handle(bus, UINT64_MAX);
+    }
+    return err;
+}
+
+static enum sp_err publish(struct sp_local_bus *bus, enum sp_err err)
+{
     if (bus->contain && err == SP_OK)
         err = tell_contain_stage(bus);
     deliver_events(bus, err == SP_OK);
     return err;
 }
 
+enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
+{
+    return publish(bus, handle(bus, messages_max));
+}
+
 enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)
 {
     sp_local_bus_put(bus, crawled);
-    return sp_local_bus_work(bus, UINT64_MAX);
+    return publish(bus, handle_all(bus));
 }
 
-enum sp_err sp_local_bus_complete(struct sp_local_bus *bus)
+static void pay(struct sp_local_bus *bus, uint32_t units)
 {
-    enum sp_err err = SP_OK;
-    while (send_departed(bus, 0) && err == SP_OK) {
-        send_departed(bus, 1);
-        err = sp_local_bus_work(bus, UINT64_MAX);
-    }
-    return err;
-}
-
-static bool pay(struct sp_local_bus *bus, uint32_t units)
-{
-    bool owes = false;
     for (uint32_t i = 0; i < bus->options.tier1; i++)
-        owes |= sp_group_stage_work(bus->group[i], units);
+        sp_group_stage_work(bus->group[i], units);
     for (uint32_t i = 0; i < bus->options.tier2; i++)
-        owes |= sp_compare_stage_work(bus->compare[i], units);
-    return owes;
+        sp_compare_stage_work(bus->compare[i], units);
+}
+
+static bool tier2_owes(const struct sp_local_bus *bus)
+{
+    for (uint32_t i = 0; i < bus->options.tier2; i++)
+        if (sp_compare_stage_owes(bus->compare[i]))
+            return true;
+    return false;
 }
 
 bool sp_local_bus_owes(const struct sp_local_bus *bus)
@@ -319,10 +336,10 @@ enum sp_err sp_local_bus_settle(struct sp_local_bus *bus)
 {
     enum { UNITS = 256 };
     enum sp_err err = SP_OK;
-    for (bool owes = true; owes && err == SP_OK;) {
-        owes = pay(bus, UNITS);
-        err = sp_local_bus_work(bus, UINT64_MAX);
-    }
+    do {
+        pay(bus, UNITS);
+        err = publish(bus, handle_all(bus));
+    } while (err == SP_OK && (sp_local_bus_owes(bus) || tier2_owes(bus)));
     return err;
 }
 
@@ -335,7 +352,7 @@ enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint
     uint64_t asked = 0;
     for (uint32_t i = 0; i < bus->options.tier2; i++)
         asked += sp_compare_stage_move(bus->compare[i], max_pages);
-    enum sp_err err = asked ? sp_local_bus_work(bus, UINT64_MAX) : sp_local_bus_settle(bus);
+    enum sp_err err = asked ? publish(bus, handle_all(bus)) : sp_local_bus_settle(bus);
     for (uint32_t i = 0; i < bus->options.tier2; i++) {
         struct sp_compare_stage_stats stats;
         sp_compare_stage_stats(bus->compare[i], &stats);

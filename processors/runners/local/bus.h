@@ -104,9 +104,6 @@ enum sp_err sp_local_bus_settle(struct sp_local_bus *bus);
 /* Whether large groups have pages that are told their status later (sp_group_stage_work). */
 bool sp_local_bus_owes(const struct sp_local_bus *bus);
 
-/* Sends the members that have left groups and were not sent at once, and handles all messages. */
-enum sp_err sp_local_bus_complete(struct sp_local_bus *bus);
-
 /* Writes all stages' changes into the database's open batch; the caller commits it. A run can
  * continue from this state only if no message is under way. */
 enum sp_err sp_local_bus_flush(struct sp_local_bus *bus);

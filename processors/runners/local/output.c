@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,8 +98,15 @@ enum sp_err sp_output_flush(struct sp_output *out, struct sp_fault *fault)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return fail(out, "cannot be written", fault);
+            break;
         done += (size_t)n;
+    }
+    if (out->name && done < out->buffer.len) {
+        int error = errno;
+        out->buffer.len -= done; /* what is written is not written again */
+        memmove(out->buffer.data, out->buffer.data + done, out->buffer.len);
+        errno = error;
+        return fail(out, "cannot be written", fault);
     }
     sp_buf_reset(&out->buffer);
     return SP_OK;

@@ -316,6 +316,8 @@ bool sp_group_stage_send_departed(struct sp_group_stage *st, uint32_t parts)
         departure_done(d);
         sp_free(d);
     }
+    if (!st->departures)
+        st->departure_steps = 0;
     return st->departures && !st->err;
 }
 

@@ -194,17 +194,18 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
 }
 
 /* A group becomes small again at a quarter of the limit, so that it does not switch often. A group
- * that has put work off is made large when it is read, so that the result does not depend on a
- * restart. */
+ * that was large when it was written is made large when it is read, so that the result does not
+ * depend on a restart. */
 void sp_group_fit(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t from = st->options.large_from ? st->options.large_from : LARGE_FROM;
     bool by_cover = !(st->options.winner_margin > 0) && !st->options.winner_relation;
     bool small = g->count <= from / 4 || g->count <= 1;
-    if (!g->large && by_cover && (g->count > from || (g->debt && !small)))
+    if (!g->large && by_cover && (g->count > from || (g->was_large && !small)))
         build(st, g);
     else if (g->large && small)
         make_small(st, g);
+    g->was_large = false;
 }
 
 void sp_large_free(struct sp_group_stage *st, struct sp_group *g)

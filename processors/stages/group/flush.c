@@ -68,7 +68,8 @@ static void flush_member(struct sp_group_stage *st, struct sp_group *g, struct s
 static void flush_row(struct sp_group_stage *st, struct sp_group *g, bool wanted, bool packed)
 {
     bool as_before = !packed && !g->packed && g->level == g->stored_level && !g->opens_changed &&
-                     !g->told_changed && g->parted == g->stored_parted;
+                     !g->told_changed && g->parted == g->stored_parted &&
+                     (g->large != NULL) == g->stored_large;
     if (wanted == g->stored && (!wanted || as_before))
         return;
     sp_group_key(st, 'G', g->id);
@@ -83,6 +84,7 @@ static void flush_row(struct sp_group_stage *st, struct sp_group *g, bool wanted
     g->packed = packed;
     g->stored_level = g->level;
     g->stored_parted = g->parted;
+    g->stored_large = g->large != NULL;
     g->told_changed = false;
     g->opens_changed = false;
 }

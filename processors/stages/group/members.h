@@ -55,6 +55,8 @@ struct sp_group {
     bool parted;               /* mode fast: the one page with content that it has was left alone by
                                 * others, and has not changed since */
     bool stored_parted;        /* `parted` in its 'G' row */
+    bool was_large : 1;        /* it was large when it was written, and has just been read */
+    bool stored_large : 1;     /* whether its 'G' row says that it is large */
     bool opens_changed;        /* since the last flush */
     bool unsure;               /* its forest must be mended when the last open transfer ends */
     bool quiet;                /* scratch of statuses.c */

@@ -2,12 +2,11 @@
  * in fixed order. Decoding a damaged row returns SP_CORRUPT.
  *
  *   'P' page                  -> page row, with the group of one it founded inside it
- *   'G' birth founder         -> level and `parted`, open transfers, the members of a small group
- *   'M' birth founder page    -> member row
- *   'D' number                -> a departure: the two groups, and its last message (departures.c)
- *   'L' number content page   -> member row, without what the page was told
- *   'T' birth founder         -> what it has put off (debt.c)
- *   'B'                       -> struct sp_group_stage_head */
+ *   'G' birth founder         -> level, `parted`, whether it is large, open transfers, the members
+ * of a small group 'M' birth founder page    -> member row 'D' number                -> a
+ * departure: the two groups, and its last message (departures.c) 'L' number content page   ->
+ * member row, without what the page was told 'T' birth founder         -> what it has put off
+ * (debt.c) 'B'                       -> struct sp_group_stage_head */
 #include "base/mem.h"
 #include "group/stored.h"
 
@@ -21,8 +20,16 @@ enum {
     MOVED = 32,
     CONTAINED = 64
 };
-enum { GROUP_PARTED = 128 }; /* beside the level */
-enum { MEMBER_PARENT = 1, MEMBER_WINNER = 2, MEMBER_TARGET = 4, MEMBER_WORDS = 8 };
+enum { GROUP_PARTED = 128, GROUP_LARGE = 64 }; /* beside the level */
+_Static_assert((int)SP_GROUP_LEVELS <= (int)GROUP_LARGE, "the level is below these bits");
+enum {
+    MEMBER_PARENT = 1,
+    MEMBER_WINNER = 2,
+    MEMBER_TARGET = 4,
+    MEMBER_WORDS = 8,
+    MEMBER_OLD_VERSION = 16, /* what it was told was about another version */
+    MEMBER_OLD_EPOCH = 32    /* or in another group */
+};
 
 static void put_float(struct sp_buf *out, float x)
 {
@@ -183,7 +190,9 @@ void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
     uint8_t bits = (uint8_t)((m->parent ? MEMBER_PARENT : 0) |
                              (!sp_id_is_zero(m->said_winner) ? MEMBER_WINNER : 0) |
                              (m->kind == SP_PAGE_REDIRECT ? MEMBER_TARGET : 0) |
-                             (m->words ? MEMBER_WORDS : 0));
+                             (m->words ? MEMBER_WORDS : 0) |
+                             (m->said_version != m->content_version ? MEMBER_OLD_VERSION : 0) |
+                             (m->said_epoch != m->epoch ? MEMBER_OLD_EPOCH : 0));
     sp_buf_put_u8(out, MEMBER_FORMAT);
     sp_buf_put_u8(out, bits);
     sp_buf_put_u8(out, (uint8_t)(m->kind | m->said_status << 4));
@@ -202,8 +211,9 @@ void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
         sp_buf_put_id(out, m->said_winner);
 }
 
-/* Every step ends by telling pages their status, so at a flush what a member was told equals its
- * state and is stored only once. */
+/* Most steps end by telling pages their status, so at a flush most members know the status of their
+ * version, which is stored only once. Those that do not are told by a round: of what they were told
+ * it only matters that it was about another version. */
 static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct sp_id *ret_parent)
 {
     if (sp_read_u8(r) != MEMBER_FORMAT)
@@ -218,8 +228,8 @@ static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct 
     m->rank = read_rank(r);
     m->epoch = sp_read_varint(r);
     m->said_similarity = m->similarity = read_float(r);
-    m->said_epoch = m->epoch;
-    m->said_version = m->content_version;
+    m->said_epoch = m->epoch ^ (bits & MEMBER_OLD_EPOCH ? 1 : 0);
+    m->said_version = m->content_version ^ (bits & MEMBER_OLD_VERSION ? 1 : 0);
     if (bits & MEMBER_TARGET)
         m->target = sp_read_id(r);
     *ret_parent = bits & MEMBER_PARENT ? sp_read_id(r) : (struct sp_id){0, 0};
@@ -260,7 +270,8 @@ static void sort_by_bytes(const struct sp_member **members, uint32_t count)
 void sp_group_encode(const struct sp_group *g, bool packed, struct sp_buf *out)
 {
     const struct sp_member *members[SP_PACKED_MEMBERS];
-    sp_buf_put_u8(out, (uint8_t)(g->level | (g->parted ? GROUP_PARTED : 0)));
+    sp_buf_put_u8(
+        out, (uint8_t)(g->level | (g->parted ? GROUP_PARTED : 0) | (g->large ? GROUP_LARGE : 0)));
     sp_buf_put_varint(out, g->told_least);
     sp_buf_put_varint(out, g->told_most);
     sp_buf_put_varint(out, g->open_count);
@@ -283,7 +294,8 @@ enum sp_err sp_group_decode(struct sp_reader *r, struct sp_group *g)
 {
     uint8_t level = sp_read_u8(r);
     g->parted = g->stored_parted = (level & GROUP_PARTED) != 0;
-    g->level = g->stored_level = level & (GROUP_PARTED - 1);
+    g->was_large = g->stored_large = (level & GROUP_LARGE) != 0;
+    g->level = g->stored_level = level & (GROUP_LARGE - 1);
     g->told_least = (uint32_t)sp_read_varint(r);
     g->told_most = (uint32_t)sp_read_varint(r);
     uint64_t opens = sp_read_varint(r);

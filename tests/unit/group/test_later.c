@@ -213,6 +213,64 @@ TEST(a_step_decides_few_winners_before_the_page_that_changed)
     tell(long_chain);
 }
 
+/* In the chain of the pages from C to W every other one wins, and so does W. B makes the others
+ * win, and A again those that won before. Then Y, which redirects to W, redirects to Z instead, and
+ * so still to W; but it cannot be told at once whether W still wins. */
+static void told_after_a_restart(struct world *w)
+{
+    w->options.settle_at_once = 4;
+    w->options.only_rounds = true;
+    restart(w);
+    crawl_each(w, 'C', 'W', 0, 9);
+    redirect(w, 'Y', 'W');
+    redirect(w, 'Z', 'W');
+    CU_ASSERT_TRUE(is(w, 'Y', SP_STATUS_LOSER, 'W'));
+    w->busy = true;
+    crawl(w, 'B', 9);
+    crawl(w, 'A', 0);
+    restart(w);
+    redirect(w, 'Y', 'Z');
+    int64_t fetched = w->now;
+    CU_ASSERT_EQUAL(w->said['Y' - 'A'].version_ms == fetched, !defers(w));
+    restart(w);
+    w->busy = false;
+    drain(w);
+    CU_ASSERT_EQUAL(w->said['Y' - 'A'].version_ms, fetched);
+    CU_ASSERT_TRUE(is(w, 'Y', SP_STATUS_LOSER, 'W'));
+}
+
+TEST(a_page_that_was_not_told_its_status_before_a_restart_is_told_afterwards)
+{
+    tell(told_after_a_restart);
+}
+
+/* A group becomes large with more than eight members, and stays so while it shrinks to five. */
+static void shrunken(struct world *w)
+{
+    if (!defers(w))
+        return;
+    w->options.large_from = 8;
+    w->options.only_rounds = true;
+    restart(w);
+    crawl_each(w, 'B', 'K', 0, 1);
+    for (char page = 'G'; page <= 'K'; page++)
+        die(w, page);
+    CU_ASSERT_FALSE(sp_group_stage_owes(w->stage));
+    restart(w);
+    w->busy = true;
+    die(w, 'B');
+    CU_ASSERT_TRUE(sp_group_stage_owes(w->stage));
+    w->busy = false;
+    drain(w);
+    CU_ASSERT_TRUE(is(w, 'C', SP_STATUS_WINNER, 0));
+    CU_ASSERT_TRUE(is(w, 'F', SP_STATUS_LOSER, 'C'));
+}
+
+TEST(a_large_group_that_has_shrunk_defers_statuses_after_a_restart_as_before)
+{
+    tell(shrunken);
+}
+
 /* ---- splits */
 
 /* B to E resemble one another, and so do F to I; only J resembles both. Then J leaves. */

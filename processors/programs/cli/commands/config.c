@@ -37,5 +37,7 @@ const struct sp_command sp_command_config = {
     "OPTIONS\n"
     "  --properties  as a file for --config (the default)\n"
     "  --markdown    as the table in docs/CONFIGURATION.md\n"
-    "  --help        this text\n",
+    "  --help        this text\n\n"
+    "EXIT STATUS\n"
+    "  0 done; 1 standard output cannot be written; 2 wrong usage\n",
     false, run};

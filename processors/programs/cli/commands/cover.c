@@ -235,13 +235,13 @@ const struct sp_command sp_command_cover = {
     "OPTIONS\n"
     "  -r, --relation COND  when a is covered by b\n"
     "  --where COND         only documents for which this holds\n"
-    "  --weight VALUE       choose the least sum of this number, as bytes, not the fewest documents\n"
+    "  --weight VALUE       minimise the sum of this number (e.g. bytes), not that of documents\n"
     "  --host-least N       keep at least N documents of each host, or all that there are\n"
     "  --host-most N        keep at most N documents of each host, those that cover most\n"
     "  -o, --output FILE    write there; default: standard output\n"
     "  --summary FILE       write counts and sizes as JSON\n"
     "  --explain            print how the relation is parsed and which index finds its pairs, and stop\n"
-    "  --temp DIR           for temporary files, 5 bytes a shingle; default: TMPDIR, or /tmp\n" SP_FIELD_HELP
+    "  --temp DIR           for temporary files, 4 bytes a shingle and the URLs; default: TMPDIR, or /tmp\n" SP_FIELD_HELP
     "  --config FILE        read settings from FILE\n"
     "  --set KEY=VALUE      change one setting; may be repeated\n"
     "  --help-settings      all settings, with their defaults\n"

@@ -336,7 +336,6 @@ const struct sp_command sp_command_forget = {
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
     "  -q, --quiet         no summary\n"
-    "  --help              this text\n\n"
-    "EXIT STATUS\n"
+    "  --help              this text\n\n" SP_ENVIRONMENT_HELP "\nEXIT STATUS\n"
     "  0 done, also if pages were not known; 1 failed, or --verify found differences; 2 wrong usage\n",
     true, run};

@@ -350,5 +350,5 @@ const struct sp_command sp_command_ingest = {
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
-    "  --help              this text\n\n" SP_READING_EXIT_HELP,
+    "  --help              this text\n\n" SP_ENVIRONMENT_HELP "\n" SP_READING_EXIT_HELP,
     true, run};

@@ -182,5 +182,7 @@ const struct sp_command sp_command_rules = {
     "  kind: scheme, host, case, index, extension, query, parameter, segment, session; host "
     "\"*\": any.\n"
     "  from, to: the two values of a rule; null: any values.\n"
-    "  recent_support, recent_against: what still counts of the pairs, as evidence fades.\n",
+    "  recent_support, recent_against: what still counts of the pairs, as evidence fades.\n\n" SP_ENVIRONMENT_HELP
+    "\nEXIT STATUS\n"
+    "  0 done; 1 failed; 2 wrong usage\n",
     true, run};

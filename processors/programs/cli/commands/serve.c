@@ -455,8 +455,8 @@ const struct sp_command sp_command_serve = {
     "  samepage serve --kafka [--state DIR] [--set KEY=VALUE]... [OPTION]...\n\n"
     "DESCRIPTION\n"
     "  Serves the state of a `samepage run`, finished or running, until SIGINT or SIGTERM. DIR is not\n"
-    "  changed. Responses are at most a second older than the state on disk. / is a page for browsers;\n"
-    "  GET /openapi.json describes all requests, among them:\n"
+    "  changed. About once a second, or less often if opening it takes long, the state is read again.\n"
+    "  / is a page for browsers; GET /openapi.json describes all requests, among them:\n"
     "  GET /v1/status?url=URL   the page's status\n"
     "  GET /v1/group?url=URL    its group: members, winners, similarities, and what links them\n"
     "  POST /v1/filter          {\"urls\":[...]}: a ranked list in, the list without near duplicates out\n"
@@ -466,8 +466,8 @@ const struct sp_command sp_command_serve = {
     "  --state DIR         the directory of a `samepage run`; with --kafka, of the copy\n"
     "  --kafka             serve what the stages on Kafka publish\n"
     "  --listen ADDRESS    address:port; default: 127.0.0.1:8080. Port 0: any that is free\n"
-    "  --token-file FILE   requests must send the first line of FILE as a bearer token; required if other\n"
-    "                      machines can reach the address\n"
+    "  --token-file FILE   requests must send the first line of FILE, 16 to 512 characters, as a bearer\n"
+    "                      token; required if other machines can reach the address\n"
     "  --pages FILE        input of the run, to show the texts of pages from; may be repeated\n"
     "  --statuses FILE     output (-o) of the run, for the history of each page; may be repeated\n"
     "  --predict           learn rules about URLs, for GET /v1/predict?url=URL\n"
@@ -484,7 +484,7 @@ const struct sp_command sp_command_serve = {
     "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n"
     "EXAMPLES\n"
-    "  samepage serve --state state --pages crawl.jsonl --statuses status.jsonl\n\n"
-    "EXIT STATUS\n"
+    "  samepage serve --state state --pages crawl.jsonl --statuses status.jsonl\n\n" SP_ENVIRONMENT_HELP
+    "\nEXIT STATUS\n"
     "  0 ended by a signal; 1 failed; 2 wrong usage\n",
     true, run};

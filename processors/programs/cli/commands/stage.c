@@ -142,10 +142,8 @@ static int run(const struct sp_command *command, int argc, char **argv)
     "  --config FILE       read settings from FILE\n"                                                \
     "  --set KEY=VALUE     change one setting; may be repeated\n"                                    \
     "  --help-settings     all settings, with their defaults\n"                                      \
-    "  --help              this text\n\n"                                                            \
-    "ENVIRONMENT\n"                                                                                  \
-    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"  \
-    "                      with _ for each dot\n"
+    "  --help              this text\n\n" SP_ENVIRONMENT_HELP "\nEXIT STATUS\n"                      \
+    "  0 ended by a signal; 1 failed; 2 wrong usage\n"
 
 #define WITH_STATE                                                                                    \
     "  Keeps its state in state.directory, and restores it from the changelog if it is lost. After\n" \

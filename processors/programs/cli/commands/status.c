@@ -357,5 +357,6 @@ const struct sp_command sp_command_status = {
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
-    "  --help              this text\n",
+    "  --help              this text\n\n" SP_ENVIRONMENT_HELP "\nEXIT STATUS\n"
+    "  0 done; 1 failed, or a URL has no event; 2 wrong usage\n",
     true, run};

@@ -235,5 +235,7 @@ const struct sp_command sp_command_synth = {
     "  growing changing\n\n"
     "EXAMPLES\n"
     "  samepage synth --pages 20K --seed 7 --truth truth.jsonl > crawl.jsonl\n"
-    "  samepage synth --pages 1M --skew same=30,redirects=10 --family 5000\n",
+    "  samepage synth --pages 1M --skew same=30,redirects=10 --family 5000\n\n"
+    "EXIT STATUS\n"
+    "  0 done; 1 failed; 2 wrong usage\n",
     false, run};
