@@ -29,7 +29,7 @@ static bool goes_on(const struct around *a)
 static void note(struct around *a, struct sp_hub *h)
 {
     struct sp_shelf_place place = {0, 0};
-    if (h->label || !goes_on(a))
+    if (!goes_on(a) || h->label)
         return;
     h->label = 1;
     sp_hub_list_add(&a->found, h);
@@ -37,10 +37,22 @@ static void note(struct around *a, struct sp_hub *h)
         a->members += sp_large_size_behind(m);
 }
 
-static void note_row(void *arg, uint32_t row)
+static void note_row(struct around *a, uint32_t row)
 {
-    struct around *a = arg;
     note(a, sp_hub_at(a->g->large, row));
+}
+
+/* The members of the row's star, until they are too many. */
+static void note_star(struct around *a, uint32_t row)
+{
+    enum { ROWS = 8 };
+    struct sp_stars_place place = {0};
+    uint32_t rows[ROWS], count = ROWS;
+    while (count == ROWS && goes_on(a)) {
+        count = sp_stars_next_members(a->g->large->stars, row, &place, ROWS, rows);
+        for (uint32_t i = 0; i < count; i++)
+            note_row(a, rows[i]);
+    }
 }
 
 static bool is_concealed(const struct around *a, const struct sp_hub *h)
@@ -89,11 +101,10 @@ static bool reveal_all(struct around *a)
 static void touch(struct around *a, struct sp_hub *h)
 {
     struct sp_touches touches;
-    const struct sp_large *l = a->g->large;
     sp_hub_probe(a->st, h, &touches);
     for (size_t i = 0; i < touches.count && goes_on(a); i++)
         if (has_come_back(a, h, touches.items[i].row))
-            sp_stars_each_member(l->stars, touches.items[i].row, note_row, a);
+            note_star(a, touches.items[i].row);
         else
             note_row(a, touches.items[i].row);
 }
@@ -107,8 +118,7 @@ static void look_around(struct around *a, struct sp_hub *h)
         do
             touch(a, h);
         while (reveal_all(a));
-        if (goes_on(a))
-            sp_stars_each_member(a->g->large->stars, h->row, note_row, a);
+        note_star(a, h->row);
         reveal_all(a);
     }
     for (uint32_t i = 0; i < a->found.count; i++)

@@ -110,6 +110,7 @@ void sp_bonds_doubt_new(struct sp_hub *h)
 void sp_bonds_trust_one(struct sp_hub *h)
 {
     h->doubted = h->fresh = false;
+    h->group->large->all_doubted = false;
 }
 
 static void doubt_row(void *arg, uint32_t row)
@@ -141,9 +142,11 @@ void sp_bonds_trust(struct sp_group *g)
 
 void sp_bonds_doubt_all(struct sp_group *g)
 {
-    struct sp_shelf_place place = sp_shelf_first(&g->large->ranks);
-    for (struct sp_hub *h; (h = sp_shelf_next(&g->large->ranks, &place));)
+    struct sp_large *l = g->large;
+    struct sp_shelf_place place = sp_shelf_first(&l->ranks);
+    for (struct sp_hub *h; !l->all_doubted && (h = sp_shelf_next(&l->ranks, &place));)
         sp_bonds_doubt_one(h);
+    l->all_doubted = true; /* new hubs are in doubt anyway */
 }
 
 bool sp_bonds_one_covers_all(const struct sp_large *l)

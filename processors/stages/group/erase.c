@@ -42,7 +42,7 @@ void sp_page_actor_erase(struct sp_group_stage *st, struct sp_message *m)
     if (st->err)
         return;
     if (!sp_id_is_zero(e->target)) {
-        if (p && p->target_url && sp_id_eq(p->target, e->target)) {
+        if (p && p->target_url && *p->target_url && sp_id_eq(p->target, e->target)) {
             *p->target_url = 0;
             sp_page_actor_changed(st, p);
         }

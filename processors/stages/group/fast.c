@@ -1,9 +1,10 @@
 /* Mode fast: the approximations of tier 1. Source: Zhu et al., WWW 2012, sections 5.1 and 5.2.
  *
  * A page's representative is the signature of its winner before the change. So a changed winner, or
- * a page that is alone, is compared with its own former content. A changed page that resembles its
- * representative stays, and its cell only stores it (`settled`). Any other page leaves the group
- * and asks tier 2.
+ * a page that is alone, is compared with its own former content. In a large group it is the winner
+ * that the page was told last, because others may not be decided yet. A changed page that resembles
+ * its representative stays, and its cell only stores it (`settled`). Any other page leaves the
+ * group and asks tier 2.
  *
  * In the paper a group has one winner, whose signature is the group's representative signature R.
  * Here a group that is connected by a chain has several winners. A page resembles its own winner
@@ -47,17 +48,28 @@ static struct sp_signature *best_of_small(struct sp_group_stage *st, struct sp_g
     return NULL;
 }
 
+/* The hub of the winner that the member was told last, which costs no decision; NULL if it was told
+ * none in this group, or if that page no longer has content there. */
+static struct sp_hub *told_winner(struct sp_group *g, const struct sp_member *m)
+{
+    if (m->said_epoch != m->epoch)
+        return NULL;
+    if (sp_id_is_zero(m->said_winner))
+        return m->hub;
+    const struct sp_member *w = sp_large_find(g, m->said_winner);
+    return w ? w->hub : NULL;
+}
+
 /* NULL if it has no winner with words: a page without words resembles nothing, so it cannot be a
- * representative. In a large group the cover must be decided first. */
+ * representative. */
 static struct sp_signature *winner_of(struct sp_group_stage *st, struct sp_group *g,
                                       struct sp_member *m)
 {
     if (m->kind != SP_PAGE_CONTENT)
         return NULL;
     if (m->hub) {
-        g->large->may_decide = UINT32_MAX; /* it is needed now */
-        sp_cover_decide(st, m->hub);
-        return st->err || !m->hub->winner ? NULL : sp_hub_signature(st, m->hub->winner);
+        struct sp_hub *winner = told_winner(g, m);
+        return winner ? sp_hub_signature(st, winner) : NULL;
     }
     struct sp_signature *s = g->large || !m->winner ? NULL : sp_member_signature(st, g, m->winner);
     return s && sp_member_has_words(st, s) ? s : NULL;

@@ -441,6 +441,8 @@ void sp_hubs_release(struct sp_group *g)
         h->signature = NULL;
     }
     l->borrowed.count = 0;
+    if (!l->gone.count)
+        return;
     sp_hub_list_drop_gone(&l->todo);
     sp_hub_list_drop_gone(&l->doubts);
     sp_hub_list_drop_gone(&l->asking);

@@ -144,6 +144,7 @@ struct sp_large {
     struct sp_hub_list near;     /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
     struct sp_hub_list doubts;   /* may no longer be connected */
+    bool all_doubted;            /* all hubs are among them */
     struct sp_hub_list asking;   /* to be probed again */
     struct sp_hub_list borrowed; /* hold a signature that they must release */
     struct sp_hub_list gone;     /* to be freed at the next flush */
