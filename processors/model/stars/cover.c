@@ -419,8 +419,9 @@ bool sp_star_domain_post(struct sp_stars_domain *d)
     for (uint32_t i = 0; i < d->all_count; i++)
         if (!post_star(s, d->all[i]))
             return false;
-    for (uint32_t i = 0; i < d->owing_count; i++)
-        if (!post_star(s, d->owing[i]))
+    struct sp_shelf_place place = sp_shelf_first(&d->owing);
+    for (uint32_t star; (star = sp_star_next_listed(&d->owing, &place)) != NONE;)
+        if (!post_star(s, star))
             return false;
     sp_free(d->all);
     d->all = NULL;

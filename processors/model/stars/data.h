@@ -4,6 +4,7 @@
 #define SP_STARS_DATA_H
 
 #include "base/counts.h"
+#include "base/shelf.h"
 #include "candidates/candidates.h"
 #include "similarity/parity.h"
 #include "stars/kids.h"
@@ -78,12 +79,11 @@ struct sp_stars_domain {
     uint32_t *all;   /* live stars; only if the domain is not posted */
     uint32_t all_count;
     uint32_t all_cap;
-    uint32_t *orphans; /* by name, last first */
-    uint32_t orphan_count;
-    uint32_t orphan_cap;
-    uint32_t *owing; /* headless and draining stars */
-    uint32_t owing_count;
-    uint32_t owing_cap;
+    /* lists.c; numbers of rows and stars */
+    struct sp_shelf orphans; /* by name */
+    struct sp_shelf owing;   /* headless and draining stars, by the pivot's name */
+    struct sp_shelf heirs;   /* those of them that have an heir, by its row */
+    uint64_t queued;         /* kids in the queues of stars that owe */
 };
 
 /* A star that a probe touched. */

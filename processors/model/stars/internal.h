@@ -19,6 +19,7 @@
  *   foster.c   the star to whose fringe a new row can go
  *   place.c    finds the place of a new row
  *   star.c     makes and frees stars
+ *   lists.c    the orphans of a domain, and its stars that owe
  *   cover.c    chooses the shingles of a star to post, so that each member can be found
  *   kids.c     adds kids to a star and removes them
  *   litters.c  the kids of a star in litters: sets of equal size and equal overlap with the pivot
@@ -205,6 +206,25 @@ bool sp_star_lacks_knows(const struct kids *kids, uint32_t shingle);
 uint32_t sp_star_lacking_row(const struct lacking *found, uint32_t i, uint64_t *ret_name);
 /* Whether a kid of the star is one of them. */
 bool sp_star_is_lacking(const struct sp_stars *s, const struct lacking *found, uint32_t row);
+
+/* ---- lists.c: in order of names, so that it does not depend on history ---- */
+
+/* The row, a kid of a star, is an orphan now, or no longer. */
+void sp_star_orphan_enter(struct sp_stars *s, uint32_t row);
+void sp_star_orphan_leave(struct sp_stars *s, uint32_t row);
+/* There must be one. */
+uint32_t sp_star_first_orphan(const struct sp_stars_domain *d);
+/* The star, whose kids owe (sp_star_owing_make), enters the list of its domain, or leaves it. */
+void sp_star_owing_enter(struct sp_stars *s, uint32_t star);
+void sp_star_owing_leave(struct sp_stars *s, uint32_t star);
+/* There must be one. */
+uint32_t sp_star_first_owing(const struct sp_stars_domain *d);
+/* Of an owing star. */
+void sp_star_set_heir(struct sp_stars *s, uint32_t star, uint32_t heir);
+/* The first star in the list that has this heir, and another pivot; NONE: there is none. */
+uint32_t sp_star_with_heir(const struct sp_stars_domain *d, uint32_t heir);
+/* The number at the place, which moves to the next one; NONE at the end. */
+uint32_t sp_star_next_listed(const struct sp_shelf *list, struct sp_shelf_place *place);
 
 /* ---- kids.c ---- */
 

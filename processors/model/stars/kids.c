@@ -41,10 +41,12 @@ struct owing *sp_star_owing_make(struct sp_stars *s, uint32_t star)
     return kids->owing;
 }
 
-static void queue_free(struct sp_stars *s, struct kids *kids)
+static void queue_free(struct sp_stars *s, uint32_t star)
 {
+    struct kids *kids = s->stars[star].kids;
     if (!kids->owes)
         return;
+    sp_star_domain_of(s, star)->queued -= kids->owing->queue_count;
     s->stats.bytes -= sizeof *kids->owing + kids->owing->queue_room * sizeof *kids->owing->queue;
     sp_free(kids->owing->queue);
     kids->owes = false;
@@ -53,7 +55,7 @@ static void queue_free(struct sp_stars *s, struct kids *kids)
 void sp_star_owing_free(struct sp_stars *s, uint32_t star)
 {
     struct kids *kids = s->stars[star].kids;
-    queue_free(s, kids);
+    queue_free(s, star);
     s->stars[star].kids = sp_realloc(kids, sizeof *kids);
 }
 
@@ -65,7 +67,7 @@ void sp_star_kids_free(struct sp_stars *s, uint32_t star)
     s->stats.bytes -= sizeof *kids;
     sp_star_lacks_free(s, kids);
     sp_star_litters_free(s, kids);
-    queue_free(s, kids);
+    queue_free(s, star);
     sp_free(kids);
     s->stars[star].kids = NULL;
     sp_star_brief_note(s, star);
@@ -231,6 +233,7 @@ void sp_star_kids_line_up(struct sp_stars *s, uint32_t star)
     o->queue_room = l.count + 1;
     for (uint32_t i = 0; i < l.count; i++)
         o->queue[i] = l.items[i].row;
+    sp_star_domain_of(s, star)->queued += (uint64_t)l.count - o->queue_count;
     o->queue_count = l.count;
     sp_free(l.items);
 }

@@ -67,8 +67,8 @@ struct owing {
     uint32_t queue_count;
     uint32_t queue_room;
     uint64_t passed; /* the name of the last kid taken from it */
-    uint32_t place;  /* of the star in its domain's list of those that owe */
     uint32_t heir;   /* the pivot its kids move to; NONE; its own pivot: lost */
+    bool listed;     /* the star is in its domain's list of those that owe */
 };
 
 struct kids {

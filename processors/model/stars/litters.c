@@ -1,5 +1,6 @@
 /* Keeps the kids of a star by kind, size and overlap with the pivot, so that a bound rules out many
  * at once. Also keeps track of adopted kids and orphans. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -229,37 +230,6 @@ static void adoption_end(struct sp_stars *s, uint32_t row)
     sp_counts_forget(&s->adopters, row);
 }
 
-/* The place of an orphan in the list of its domain. */
-static uint32_t orphan_place(const struct sp_stars_domain *d, uint64_t name)
-{
-    uint32_t lo = 0, hi = d->orphan_count;
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (sp_star_name(d->stars, d->orphans[mid]) > name)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-static void orphan_enter(struct sp_stars_domain *d, uint32_t row)
-{
-    uint32_t at = orphan_place(d, sp_star_name(d->stars, row));
-    sp_grow(&d->orphans, &d->orphan_cap, d->orphan_count + 1);
-    memmove(d->orphans + at + 1, d->orphans + at, (d->orphan_count++ - at) * sizeof *d->orphans);
-    d->orphans[at] = row;
-}
-
-static void orphan_leave(struct sp_stars_domain *d, uint32_t row)
-{
-    uint32_t at = orphan_place(d, sp_star_name(d->stars, row));
-    while (d->orphans[at] != row)
-        at++;
-    d->orphan_count--;
-    memmove(d->orphans + at, d->orphans + at + 1, (d->orphan_count - at) * sizeof *d->orphans);
-}
-
 void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, uint32_t adopter)
 {
     struct row *r = &s->rows[row];
@@ -275,7 +245,7 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
     if (kind == ADOPTED)
         adoption_begin(s, row, adopter);
     else if (r->orphan)
-        orphan_enter(sp_star_domain_of(s, r->star), row);
+        sp_star_orphan_enter(s, row);
 }
 
 void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
@@ -294,7 +264,7 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
     if (r->kind == ADOPTED)
         adoption_end(s, row);
     else if (r->orphan)
-        orphan_leave(sp_star_domain_of(s, r->star), row);
+        sp_star_orphan_leave(s, row);
     r->orphan = false;
 }
 
@@ -302,21 +272,45 @@ static uint32_t one_adopted_by(const struct sp_stars *s, uint32_t adopter)
 {
     struct sp_star_list list = sp_star_table_get(s->beside, adoption_key(adopter));
     const uint32_t *rows = sp_star_numbers(&list);
-    for (uint32_t i = list.count; i > 0; i--) {
-        const struct row *r = &s->rows[rows[i - 1]];
-        if (r->star != NONE && r->kind == ADOPTED && adopter_of(s, rows[i - 1]) == adopter)
-            return rows[i - 1];
+    for (uint32_t i = 0; i < list.count; i++) {
+        const struct row *r = &s->rows[rows[i]];
+        if (r->star != NONE && r->kind == ADOPTED && adopter_of(s, rows[i]) == adopter)
+            return rows[i];
     }
     return NONE;
 }
 
+struct named {
+    uint64_t name;
+    uint32_t row;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* The first of the list is taken each time, which the list finds at once. Their order there depends
+ * on history, so changes are reported by name. */
 void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter)
 {
+    struct named *all = NULL;
+    uint32_t count = 0, cap = 0;
     for (uint32_t row; (row = one_adopted_by(s, adopter)) != NONE;) {
         sp_star_litter_leave(s, row);
-        sp_star_litter_enter(s, row, FRINGE, ORPHAN);
-        sp_star_row_changed(s, row);
+        sp_grow(&all, &cap, count + 1);
+        all[count++] = (struct named){sp_star_name(s, row), row};
     }
+    if (count > 1)
+        qsort(all, count, sizeof *all, by_name);
+    for (uint32_t i = 0; i < count; i++) {
+        sp_star_litter_enter(s, all[i].row, FRINGE, ORPHAN);
+        sp_star_row_changed(s, all[i].row);
+    }
+    sp_free(all);
 }
 
 uint32_t sp_star_kids_count(const struct kids *kids)

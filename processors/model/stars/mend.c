@@ -17,28 +17,12 @@
 
 bool sp_stars_owes(const struct sp_stars_domain *d)
 {
-    return d->owing_count > 0 || d->orphan_count > 0;
+    return d->owing.count > 0 || d->orphans.count > 0;
 }
 
 uint32_t sp_stars_owed(const struct sp_stars_domain *d)
 {
-    uint32_t owed = d->orphan_count;
-    for (uint32_t i = 0; i < d->owing_count; i++)
-        owed += d->stars->stars[d->owing[i]].kids->owing->queue_count;
-    return owed;
-}
-
-/* The first of them by name, so that the choice does not depend on history. */
-static uint32_t next_owing(const struct sp_stars_domain *d)
-{
-    const struct sp_stars *s = d->stars;
-    uint32_t best = d->owing[0];
-    for (uint32_t i = 1; i < d->owing_count; i++) {
-        uint32_t star = d->owing[i];
-        if (sp_star_name(s, s->stars[star].pivot) < sp_star_name(s, s->stars[best].pivot))
-            best = star;
-    }
-    return best;
+    return d->orphans.count + (uint32_t)d->queued;
 }
 
 /* The next row of the queue that is still a kid of the star, or NONE. */
@@ -47,6 +31,7 @@ static uint32_t next_kid(struct sp_stars *s, uint32_t star)
     struct owing *o = s->stars[star].kids->owing;
     while (o->queue_count) {
         uint32_t row = o->queue[--o->queue_count];
+        sp_star_domain_of(s, star)->queued--;
         if (s->rows[row].star == star && s->rows[row].place != NONE)
             return row;
     }
@@ -121,7 +106,7 @@ static bool make_heir(struct sp_stars *s, uint32_t star)
     const struct sp_signature *x;
     if (!sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
         return false;
-    s->stars[star].kids->owing->heir = row;
+    sp_star_set_heir(s, star, row);
     s->stats.repivots++;
     uint32_t heir = sp_star_new(d, row, x);
     if (d->posted)
@@ -262,11 +247,12 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
     struct sp_stars *s = d->stars;
     struct moving m = {0, 0};
     uint32_t ghosts = 0;
-    for (; d->orphan_count && kids > 0; kids--)
-        if (!let_go(s, d->orphans[d->orphan_count - 1], &m))
+    for (; d->orphans.count && kids > 0; kids--)
+        if (!let_go(s, sp_star_first_orphan(d), &m))
             break;
-    while (d->owing_count && s->err == SP_OK) {
-        uint32_t star = next_owing(d), row = next_kid(s, star);
+    while (d->owing.count && s->err == SP_OK) {
+        /* The first by name, so that the choice does not depend on history. */
+        uint32_t star = sp_star_first_owing(d), row = next_kid(s, star);
         if (row == NONE) {
             if (!end_star(s, star, &m, &ghosts))
                 break;
@@ -274,6 +260,7 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
         }
         if (kids-- == 0) {
             s->stars[star].kids->owing->queue_count++; /* it stays the next one */
+            d->queued++;
             break;
         }
         s->stars[star].kids->owing->passed = sp_star_name(s, row);

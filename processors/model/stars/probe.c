@@ -100,11 +100,12 @@ SP_CLONES void sp_star_find(struct sp_stars_domain *d, const struct sp_signature
     if (d->posted) {
         sp_star_look_up(d, keys, count, true);
     } else {
-        sp_grow(&s->hit, &s->hit_cap, d->all_count + d->owing_count);
+        struct sp_shelf_place place = sp_shelf_first(&d->owing);
+        sp_grow(&s->hit, &s->hit_cap, d->all_count + d->owing.count);
         for (uint32_t i = 0; i < d->all_count; i++)
             s->hit[s->hit_count++] = d->all[i];
-        for (uint32_t i = 0; i < d->owing_count; i++)
-            s->hit[s->hit_count++] = d->owing[i];
+        for (uint32_t star; (star = sp_star_next_listed(&d->owing, &place)) != NONE;)
+            s->hit[s->hit_count++] = star;
         for (uint32_t i = 0; i < s->hit_count; i++)
             s->briefs[s->hit[i]].hits = UINT16_MAX;
     }

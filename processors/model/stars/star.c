@@ -3,28 +3,20 @@
 #include "base/mem.h"
 #include "stars/internal.h"
 
-/* Where the star's place is in the list of all stars of its domain, or of those that owe. */
-static uint32_t *place_of(struct sp_stars *s, uint32_t star, bool owing)
+/* The list of all stars of a domain that is not posted. */
+static void list_enter(struct sp_stars *s, struct sp_stars_domain *d, uint32_t star)
 {
-    struct star *c = &s->stars[star];
-    return owing ? &c->kids->owing->place : &c->place;
+    sp_grow(&d->all, &d->all_cap, d->all_count + 1);
+    s->stars[star].place = d->all_count;
+    d->all[d->all_count++] = star;
 }
 
-static void list_enter(struct sp_stars *s, struct sp_stars_domain *d, uint32_t star, bool owing)
+static void list_leave(struct sp_stars *s, struct sp_stars_domain *d, uint32_t star)
 {
-    uint32_t **list = owing ? &d->owing : &d->all, *count = owing ? &d->owing_count : &d->all_count;
-    sp_grow(list, owing ? &d->owing_cap : &d->all_cap, *count + 1);
-    *place_of(s, star, owing) = *count;
-    (*list)[(*count)++] = star;
-}
-
-static void list_leave(struct sp_stars *s, struct sp_stars_domain *d, uint32_t star, bool owing)
-{
-    uint32_t *list = owing ? d->owing : d->all, *count = owing ? &d->owing_count : &d->all_count;
-    uint32_t place = *place_of(s, star, owing);
-    SP_ASSERT(place < *count && list[place] == star);
-    list[place] = list[--*count];
-    *place_of(s, list[place], owing) = place;
+    uint32_t place = s->stars[star].place;
+    SP_ASSERT(place < d->all_count && d->all[place] == star);
+    d->all[place] = d->all[--d->all_count];
+    s->stars[d->all[place]].place = place;
 }
 
 static void make_room(struct sp_stars *s)
@@ -55,7 +47,7 @@ uint32_t sp_star_make(struct sp_stars_domain *d, uint32_t pivot, uint32_t kept, 
     s->briefs[star] = (struct brief){.domain = (uint16_t)d->salt};
     sp_star_brief_note(s, star);
     if (!d->posted)
-        list_enter(s, d, star, false);
+        list_enter(s, d, star);
     struct row *r = sp_star_row_at(s, pivot);
     r->star = star;
     r->place = NONE;
@@ -76,13 +68,10 @@ uint32_t sp_star_new(struct sp_stars_domain *d, uint32_t pivot,
 static void disinherit(struct sp_stars *s, uint32_t star)
 {
     const struct sp_stars_domain *d = sp_star_domain_of(s, star);
-    uint32_t pivot = s->stars[star].pivot;
-    for (uint32_t i = 0; i < d->owing_count; i++) {
-        const struct star *c = &s->stars[d->owing[i]];
-        if (d->owing[i] == star || c->kids->owing->heir != pivot)
-            continue;
-        c->kids->owing->heir = c->pivot;
-        sp_star_row_changed(s, c->pivot);
+    for (uint32_t owing; (owing = sp_star_with_heir(d, s->stars[star].pivot)) != NONE;) {
+        uint32_t pivot = s->stars[owing].pivot;
+        sp_star_set_heir(s, owing, pivot);
+        sp_star_row_changed(s, pivot);
     }
 }
 
@@ -92,9 +81,9 @@ void sp_star_free(struct sp_stars *s, uint32_t star)
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
     disinherit(s, star);
     if (c->headless || c->draining)
-        list_leave(s, d, star, true);
+        sp_star_owing_leave(s, star);
     else if (!d->posted)
-        list_leave(s, d, star, false);
+        list_leave(s, d, star);
     s->rows[c->pivot].star = NONE;
     sp_star_bits_free(s, star);
     sp_star_kids_free(s, star);
@@ -107,8 +96,7 @@ void sp_star_free(struct sp_stars *s, uint32_t star)
 
 static void enter_owing(struct sp_stars *s, uint32_t star)
 {
-    struct sp_stars_domain *d = sp_star_domain_of(s, star);
-    list_enter(s, d, star, true);
+    sp_star_owing_enter(s, star);
     sp_star_kids_line_up(s, star);
 }
 
@@ -118,7 +106,7 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
     disinherit(s, star);
     if (!d->posted)
-        list_leave(s, d, star, false);
+        list_leave(s, d, star);
     sp_star_owing_make(s, star)->passed = 0; /* the kids that had stayed must move as well */
     c->headless = true;
     if (c->draining)
@@ -131,7 +119,8 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
 void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir)
 {
     disinherit(s, star);
-    sp_star_owing_make(s, star)->heir = heir;
+    sp_star_owing_make(s, star);
+    sp_star_set_heir(s, star, heir);
     s->stars[star].draining = true;
     enter_owing(s, star);
     sp_star_row_changed(s, s->stars[star].pivot);
@@ -139,8 +128,7 @@ void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir)
 
 void sp_star_keep(struct sp_stars *s, uint32_t star)
 {
-    struct sp_stars_domain *d = sp_star_domain_of(s, star);
-    list_leave(s, d, star, true);
+    sp_star_owing_leave(s, star);
     s->stars[star].draining = false;
     sp_star_owing_free(s, star);
     sp_star_row_changed(s, s->stars[star].pivot);

@@ -97,8 +97,9 @@ void sp_stars_domain_free(struct sp_stars_domain *d)
         return;
     sp_free(d->reach);
     sp_free(d->all);
-    sp_free(d->orphans);
-    sp_free(d->owing);
+    sp_shelf_done(&d->orphans);
+    sp_shelf_done(&d->owing);
+    sp_shelf_done(&d->heirs);
     sp_free(d);
 }
 
