@@ -20,10 +20,11 @@ static uint32_t beside_key(uint32_t pivot, uint32_t shingle)
     return (uint32_t)sp_mix64((uint64_t)pivot << 32 | shingle);
 }
 
-/* s->common counts the kids that have a common shingle. */
+/* s->common counts the kids that have a common shingle; or one of several with equal keys, because
+ * their lists are one list. */
 static uint64_t common_key(uint32_t pivot, uint32_t shingle)
 {
-    return (uint64_t)pivot << 32 | shingle;
+    return (uint64_t)pivot << 32 | beside_key(pivot, shingle);
 }
 
 static uint32_t listed_by(const struct sp_stars *s, const struct sp_star_list *list, uint32_t star)

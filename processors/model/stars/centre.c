@@ -205,25 +205,14 @@ static bool centre_large(struct sp_stars *s, uint32_t star)
     return true;
 }
 
-bool sp_star_centre(struct sp_stars *s, uint32_t star)
-{
-    const struct kids *kids = s->stars[star].kids;
-    uint32_t children = sp_star_kids_of_kind(kids, CHILD);
-    /* Only when a star has doubled, so that the cost is O(1) comparisons for each child. */
-    if (s->by_keys || !sp_star_domain_of(s, star)->posted || children < CENTRED_AT ||
-        (children & (children - 1)))
-        return true;
-    return children == CENTRED_AT && sp_star_kids_count(kids) <= CENTRED_MOST
-               ? centre_small(s, star)
-               : centre_large(s, star);
-}
-
 /* ---- stars with similar pivots become one ---- */
 
+/* The star may have ended since it was touched. */
 static bool can_drain(const struct sp_stars *s, const struct touched *t, uint32_t star)
 {
     const struct star *c = &s->stars[t->star];
-    return t->direct && t->star != star && c->pivot == t->row && !c->headless && !c->draining;
+    return c->domain && t->direct && t->star != star && c->pivot == t->row && !c->headless &&
+           !c->draining;
 }
 
 static uint32_t children_of(const struct sp_stars *s, uint32_t star)
@@ -231,13 +220,13 @@ static uint32_t children_of(const struct sp_stars *s, uint32_t star)
     return sp_star_kids_of_kind(s->stars[star].kids, CHILD);
 }
 
-bool sp_star_gather(struct sp_stars *s, uint32_t star)
+/* Stars whose pivots the probe touched and that are similar to this one's pivot become one with it:
+ * the smaller one drains into the larger one. */
+static bool gather(struct sp_stars *s, uint32_t star)
 {
     const struct star *c = &s->stars[star];
     uint32_t children = children_of(s, star);
-    /* Only when a star has doubled, so that the cost is a few comparisons for each child. */
-    if (!sp_star_domain_of(s, star)->posted || s->by_keys || children < CENTRED_AT ||
-        (children & (children - 1)) || c->draining)
+    if (children < CENTRED_AT || c->draining)
         return true;
     for (uint32_t i = 0; i < s->touched_count; i++) {
         const struct touched *t = &s->touched[i];
@@ -256,4 +245,42 @@ bool sp_star_gather(struct sp_stars *s, uint32_t star)
         sp_star_drain(s, t->star, c->pivot);
     }
     return true;
+}
+
+/* ---- when ---- */
+
+static void note_centred(struct sp_stars *s, uint32_t star, uint32_t children)
+{
+    s->stars[star].kids->centred = children;
+    sp_star_row_changed(s, s->stars[star].pivot);
+}
+
+/* Whether the star has doubled since its pivot was chosen, or is chosen for the first time: so the
+ * cost is O(1) comparisons for each child that came. */
+static bool has_doubled(struct sp_stars *s, uint32_t star)
+{
+    enum { SHRUNKEN = 4 };
+    uint32_t children = children_of(s, star);
+    if (s->by_keys || !sp_star_domain_of(s, star)->posted || children < CENTRED_AT)
+        return false;
+    uint32_t centred = s->stars[star].kids->centred;
+    bool due = children / 2 >= centred;
+    if (due || children <= centred / SHRUNKEN)
+        note_centred(s, star, children);
+    return due;
+}
+
+bool sp_star_grown(struct sp_stars *s, uint32_t star, uint32_t row)
+{
+    if (!has_doubled(s, star))
+        return true;
+    const struct kids *kids = s->stars[star].kids;
+    bool small = kids->centred == CENTRED_AT && sp_star_kids_count(kids) <= CENTRED_MOST;
+    if (!(small ? centre_small(s, star) : centre_large(s, star)))
+        return false;
+    star = s->rows[row].star;
+    uint32_t children = children_of(s, star); /* of the new pivot, if there is one */
+    if (small && children > 0 && s->stars[star].kids->centred != children)
+        note_centred(s, star, children);
+    return gather(s, star);
 }

@@ -377,10 +377,8 @@ void sp_star_keep(struct sp_stars *s, uint32_t star);
 
 /* ---- centre.c ---- */
 
-/* Called when the star has got a child, while s->touched holds the result of the child's probe. */
-bool sp_star_centre(struct sp_stars *s, uint32_t star);
-/* Called after that; false as elsewhere. Stars whose pivots the probe touched and that are similar
- * to this one's pivot become one with it: the smaller one drains into the larger one. */
-bool sp_star_gather(struct sp_stars *s, uint32_t star);
+/* Called when the star has got a child, this row, while s->touched holds the result of its probe.
+ * If the star has doubled, chooses its pivot again; then stars with similar pivots become one. */
+bool sp_star_grown(struct sp_stars *s, uint32_t star, uint32_t row);
 
 #endif

@@ -79,6 +79,7 @@ struct kids {
     uint32_t min_total; /* least of all members so far */
     uint32_t max_total; /* largest of all members so far: never shrinks */
     uint32_t min_kept;  /* least of all kids so far: never grows */
+    uint32_t centred;   /* children when the pivot was last chosen among them (centre.c) */
     uint32_t
         max_beside : 17;   /* largest of all kids so far: shingles that the pivot does not have */
     uint32_t capped : 1;   /* some member is or was capped */

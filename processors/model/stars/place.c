@@ -203,7 +203,8 @@ static bool join_foster(struct sp_stars *s, const struct touched *t, uint32_t ro
 {
     const struct sp_signature *touched, *foster;
     *ret_joined = false;
-    if (!sp_star_foster_may_be(s) || !is_pivot(s, t) || s->stars[t->star].kids)
+    if (!sp_star_foster_may_be(s) || !is_pivot(s, t) ||
+        sp_star_kids_count(s->stars[t->star].kids) > 0)
         return true;
     if (!sp_star_signature_of(s, t->row, &touched))
         return false;
@@ -253,8 +254,7 @@ static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
         return false;
     sp_star_kid_add(s, star, row, pivot, x, CHILD, NONE);
     adopt(s, row, star);
-    return adopt_elsewhere(s, row, x, star, pivot) && sp_star_centre(s, star) &&
-           sp_star_gather(s, s->rows[row].star);
+    return adopt_elsewhere(s, row, x, star, pivot) && sp_star_grown(s, star, row);
 }
 
 /* The row becomes a kid of the star if it has too few shingles of its own to be found by them, or

@@ -63,6 +63,7 @@ enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_
         r.role = c->headless ? SP_STAR_GHOST : SP_STAR_PIVOT;
         r.other = c->headless || c->draining ? c->kids->owing->heir : NONE;
         r.indexed = sp_star_kids_large(c->kids);
+        r.centred = c->kids ? c->kids->centred : 0;
         r.passed = c->draining ? c->kids->owing->passed : 0;
         r.posted = c->bits ? sp_star_posted_all(s, c) : NULL;
         r.parity = c->bits ? parity_of(s, c, x) : NULL;
@@ -142,6 +143,8 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
         sp_star_cover_keys(s, star, in->hashes, in->hash_count);
     if (in->indexed)
         sp_star_kids_make(s, star)->indexed = true;
+    if (in->centred)
+        sp_star_kids_make(s, star)->centred = in->centred;
     if (in->role == SP_STAR_GHOST || in->other != NONE) {
         struct owing *o = sp_star_owing_make(s, star);
         o->heir = in->other;
@@ -198,12 +201,11 @@ enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, const stru
     return sp_star_outcome(s);
 }
 
-void sp_stars_settle(struct sp_stars_domain *d)
+void sp_stars_settle(struct sp_stars *s)
 {
-    struct sp_stars *s = d->stars;
     for (uint32_t i = 0; i < s->star_count; i++) {
         struct star *c = &s->stars[i];
-        if (c->domain != d->number || !c->kids)
+        if (!c->domain || !c->kids)
             continue;
         if (c->headless) {
             c->headless = false;

@@ -177,11 +177,14 @@ enum sp_err sp_stars_remove(struct sp_stars_domain *d, uint32_t row, bool *ret_g
         return s->err;
     d->rows--;
     s->stats.rows--;
+    bool owes = c->headless || c->draining;
     if (c->pivot != row) {
-        if (sp_star_kid_leave(s, row, x) && !c->headless && !c->draining &&
-            sp_star_kids_count(c->kids) == 0)
+        if (sp_star_kid_leave(s, row, x) && !owes && sp_star_kids_count(c->kids) == 0) {
+            if (sp_star_kids_large(c->kids)) /* which is stored */
+                sp_star_row_changed(s, c->pivot);
             sp_star_kids_free(s, star);
-    } else if (!c->kids) {
+        }
+    } else if (!owes && sp_star_kids_count(c->kids) == 0) {
         sp_star_uncover_star(s, star, x);
         sp_star_free(s, star);
     } else {

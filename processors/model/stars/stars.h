@@ -270,6 +270,7 @@ struct sp_star_row {
     uint32_t overlap;       /* of a kid: with the pivot */
     bool indexed;           /* PIVOT, GHOST: kids are indexed by their shingles that the pivot does
                              * not have */
+    uint32_t centred;       /* PIVOT, GHOST: children when the pivot was chosen among them */
     const uint8_t *posted;  /* PIVOT, GHOST: (kept + 7) / 8 bytes, a bit for each posted shingle;
                              * NULL: the domain is not posted, or keys are */
     const uint64_t *parity; /* the same; sp_stars_parity_words(kept) of them */
@@ -283,9 +284,9 @@ uint32_t sp_stars_parity_words(uint32_t kept);
 /* The stored form of a ghost or of a row in the domain. Valid until the next call. */
 enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_star_row *ret_row);
 /* Restores a row; restore a pivot or ghost before its kids. SP_CORRUPT if the row is not valid.
- * Call sp_stars_settle after the last row of a domain. */
+ * Call sp_stars_settle after the last row of all domains. */
 enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, const struct sp_star_row *in);
-void sp_stars_settle(struct sp_stars_domain *d);
+void sp_stars_settle(struct sp_stars *s);
 
 /* Calls `each` for the pivot or ghost of every star that a probe with the signature may examine;
  * changes nothing. */

@@ -94,7 +94,6 @@ struct sp_cell_actor {
     uint32_t *by_content; /* open addressing: slot + 1 and bits of the content's hash, or 0 */
     uint32_t by_content_cap;
     struct sp_stars_domain *domain;
-    bool unsettled; /* while loading: some of its stars owe */
 };
 
 /* A row of cell `home` that relied on a row of cell `at`, which has left its star. */
@@ -149,6 +148,7 @@ struct sp_compare_stage {
     struct sp_buf unsaved; /* writes of relied.c for the next flush */
     uint32_t pay_cell;     /* where sp_compare_stage_work continues */
     uint32_t move_slot;    /* where sp_compare_stage_move continues */
+    bool unsettled;        /* while loading: some stars owe */
     bool maps_noted;
     bool reads_ahead;    /* sp_compare_stage_expect does something */
     uint64_t seen_loads; /* at the last flush */

@@ -1,8 +1,8 @@
 /* The stored form of a slot: what the index needs to restore it without its signature.
  *
  *   cell 2, content 16, role 1, the pivot's (or heir's) slot 4, the adopter's slot 4, then numbers
- *   of variable length: how far an heir has come, kept, total, overlap, indexed, words of parity,
- *   hashes; then the posted bits, the parity and the hashes
+ *   of variable length: how far an heir has come, kept, total, overlap, indexed, centred, words of
+ * parity, hashes; then the posted bits, the parity and the hashes
  *
  * Pivots and kids have different keys, because all pivots are restored before the kids. */
 #include "base/mem.h"
@@ -37,6 +37,7 @@ static void encode(const struct sp_slot *s, const struct sp_star_row *r, struct 
     sp_buf_put_varint(out, r->total);
     sp_buf_put_varint(out, r->overlap);
     sp_buf_put_varint(out, r->indexed);
+    sp_buf_put_varint(out, r->centred);
     sp_buf_put_varint(out, words);
     sp_buf_put_varint(out, r->hash_count);
     if (r->posted) {
@@ -119,6 +120,7 @@ static bool decode(struct sp_view value, struct form *f)
     row->total = number(&r);
     row->overlap = number(&r);
     row->indexed = number(&r) > 0;
+    row->centred = number(&r);
     uint32_t words = number(&r);
     row->hash_count = number(&r);
     if (r.failed || row->role > SP_STAR_ORPHAN ||
@@ -161,7 +163,7 @@ static enum sp_err restore(struct sp_compare_stage *c, uint32_t slot, char kind,
         s->anchor = row->other;
     else if (row->role == SP_STAR_ADOPTED)
         s->anchor = row->adopter;
-    cell->unsettled |= is_pivot(row) && (row->role == SP_STAR_GHOST || row->other != NO_SLOT);
+    c->unsettled |= is_pivot(row) && (row->role == SP_STAR_GHOST || row->other != NO_SLOT);
     return sp_stars_row_put(cell->domain, slot, row);
 }
 

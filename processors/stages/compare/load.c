@@ -76,9 +76,8 @@ static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
 
 static void settle(struct sp_compare_stage *c)
 {
-    for (uint32_t i = 0; i < SP_CELL_PLACES; i++)
-        if (c->cells[i] && c->cells[i]->unsettled)
-            sp_stars_settle(c->cells[i]->domain);
+    if (c->unsettled)
+        sp_stars_settle(c->stars);
     sp_compare_slots_settle(c);
     c->changed_count = 0; /* all is as it was stored */
 }

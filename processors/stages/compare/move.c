@@ -32,10 +32,20 @@ static uint32_t ask_owners(struct sp_compare_stage *c, uint32_t slot, uint32_t m
     return asked;
 }
 
+/* Otherwise each call would walk over all slots in vain. */
+static bool has_rows_to_move(const struct sp_compare_stage *c)
+{
+    for (uint32_t i = 0; i < SP_CELL_PLACES; i++)
+        if (c->cells[i] && c->cells[i]->used > 0 &&
+            sp_maps_standing(&c->options.maps, i) == SP_CELL_LEAVING)
+            return true;
+    return false;
+}
+
 uint32_t sp_compare_stage_move(struct sp_compare_stage *c, uint32_t max_pages)
 {
     uint32_t asked = 0;
-    if (!c->options.maps.before)
+    if (!c->options.maps.before || !has_rows_to_move(c))
         return 0;
     for (uint32_t n = 0; n < c->slot_count && asked < max_pages && !c->err; n++) {
         if (c->move_slot >= c->slot_count)

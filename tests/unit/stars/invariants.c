@@ -64,10 +64,10 @@ static bool is_listed(struct sp_stars *s, const struct star *c, const struct sp_
 {
     uint32_t hashes[4096], count = sp_star_kid_beside(kid, pivot, hashes);
     for (uint32_t i = 0; i < count; i++) {
-        struct sp_star_list list =
-            sp_star_table_get(s->beside, (uint32_t)sp_mix64((uint64_t)c->pivot << 32 | hashes[i]));
+        uint32_t key = (uint32_t)sp_mix64((uint64_t)c->pivot << 32 | hashes[i]);
+        struct sp_star_list list = sp_star_table_get(s->beside, key);
         const uint32_t *rows = sp_star_numbers(&list);
-        bool found = sp_counts_get(&s->common, (uint64_t)c->pivot << 32 | hashes[i]) > 0;
+        bool found = sp_counts_get(&s->common, (uint64_t)c->pivot << 32 | key) > 0;
         for (uint32_t k = 0; k < list.count; k++)
             found |= rows[k] == row;
         if (!found)

@@ -18,8 +18,9 @@ static enum sp_err signature_of_row(void *arg, uint32_t row, const struct sp_sig
 
 static uint64_t name_of_row(void *arg, uint32_t row)
 {
-    const struct sample *s = arg;
+    struct sample *s = arg;
     SP_ASSERT(row < s->rows && (s->live[row] || s->ghost[row]));
+    s->named++;
     return s->signatures[row]->content_hash.lo;
 }
 
@@ -285,7 +286,7 @@ void sample_restore(struct sample *s)
         for (uint32_t i = 0; i < count; i++)
             if ((rows[i].row.role > SP_STAR_GHOST) == (children == 1))
                 SP_ASSERT(sp_stars_row_put(s->domain, rows[i].number, &rows[i].row) == SP_OK);
-    sp_stars_settle(s->domain);
+    sp_stars_settle(s->stars);
     for (uint32_t i = 0; i < count; i++) {
         sp_free((void *)rows[i].row.hashes);
         sp_free((void *)rows[i].row.posted);
@@ -299,8 +300,8 @@ static uint64_t form_of(struct sample *s, uint32_t row)
     struct sp_star_row r;
     struct sp_buf form = {0};
     SP_ASSERT(sp_stars_row_get(s->domain, row, &r) == SP_OK);
-    const uint64_t numbers[] = {r.role, r.other, r.adopter, r.passed,
-                                r.kept, r.total, r.overlap, r.indexed};
+    const uint64_t numbers[] = {r.role,  r.other,   r.adopter, r.passed, r.kept,
+                                r.total, r.overlap, r.indexed, r.centred};
     sp_buf_put(&form, numbers, sizeof numbers);
     sp_buf_put(&form, r.hashes, r.hash_count * sizeof *r.hashes);
     if (r.posted)

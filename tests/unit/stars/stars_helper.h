@@ -24,6 +24,7 @@ struct sample {
     struct edges *edges; /* what the last probe of each row touched */
     bool *reported;      /* since the last call of sample_unreported */
     uint64_t *forms;     /* a hash of each row's stored form at that call */
+    uint64_t named;      /* names that the index looked up */
     uint64_t announced;  /* rows whose signatures a probe was about to read */
     uint32_t rows;
     uint32_t risen; /* the last of touches */

@@ -1,0 +1,118 @@
+/* Stars that owe: what a unit of the work costs does not depend on how many stars owe, and an
+ * adopter that leaves makes orphans of all that it adopted. */
+#include "base/mem.h"
+#include "harness.h"
+#include "invariants.h"
+#include "stars/internal.h"
+
+enum { OWN = 50, SHARED = 250 };
+
+/* The family's 250 shingles, of which `changed` are others, and then `own` shingles of its own. */
+static struct sp_signature *member(struct sample *s, uint64_t family, uint32_t changed,
+                                   uint32_t own)
+{
+    uint32_t shingles[SHARED + OWN];
+    for (uint32_t i = 0; i < SHARED + own; i++)
+        shingles[i] = i >= changed && i < SHARED ? (uint32_t)sp_mix64(family * 1000 + i)
+                                                 : (uint32_t)sample_random(s, UINT32_MAX);
+    return signature_of_set(s, shingles, SHARED + own, s->random);
+}
+
+static void init(struct sample *s)
+{
+    struct sp_similarity_options o;
+    sp_similarity_options_default(&o);
+    sample_init(s, &o, 1024, false);
+}
+
+/* Names that are looked up while twenty kids move, when so many stars have lost their pivots. */
+static uint64_t named_while_kids_move(uint32_t stars)
+{
+    enum { KIDS = 3, UNITS = 20 };
+    struct sample s;
+    init(&s);
+    for (uint32_t family = 0; family < stars; family++)
+        for (uint32_t kid = 0; kid <= KIDS; kid++)
+            sample_add(&s, member(&s, family, 10 * (kid > 0), 0));
+    for (uint32_t family = 0; family < stars; family++)
+        sample_remove(&s, (KIDS + 1) * family);
+    CU_ASSERT_EQUAL(sp_stars_owed(s.domain), KIDS * stars);
+    uint64_t before = s.named;
+    for (uint32_t unit = 0; unit < UNITS; unit++)
+        sample_work(&s, 1);
+    uint64_t named = s.named - before;
+    CU_ASSERT_PTR_NULL(broken_invariant(&s));
+    sample_settle(&s);
+    CU_ASSERT(sample_is_exact(&s));
+    sample_done(&s);
+    return named;
+}
+
+TEST(to_move_a_kid_costs_the_same_however_many_stars_owe)
+{
+    enum { STARS = 50 };
+    uint64_t once = named_while_kids_move(STARS), more = named_while_kids_move(4 * STARS);
+    printf("names: %ju with %d stars, %ju with %d\n", (uintmax_t)once, STARS, (uintmax_t)more,
+           4 * STARS);
+    CU_ASSERT(more <= once + once / 4);
+}
+
+/* The first two rows are a pivot and the child that adopts all others: these have too much of their
+ * own to resemble the pivot. */
+static void check_orphans(uint32_t adopted)
+{
+    struct sample s;
+    init(&s);
+    sample_add(&s, member(&s, 1, 0, OWN));
+    sample_add(&s, member(&s, 1, 0, 0));
+    for (uint32_t i = 0; i < adopted; i++)
+        sample_add(&s, member(&s, 1, 0, OWN));
+    CU_ASSERT_EQUAL(sp_stars_anchor(s.stars, adopted), 1);
+    sample_remove(&s, 1);
+    CU_ASSERT_EQUAL(sp_stars_owed(s.domain), adopted);
+    CU_ASSERT_PTR_NULL(broken_invariant(&s));
+    sample_work(&s, adopted / 2);
+    CU_ASSERT_EQUAL(sp_stars_owed(s.domain), adopted - adopted / 2);
+    sample_restore(&s);
+    CU_ASSERT_EQUAL(sp_stars_owed(s.domain), adopted - adopted / 2);
+    sample_settle(&s);
+    CU_ASSERT(sample_is_exact(&s));
+    sample_done(&s);
+}
+
+TEST(an_adopter_that_leaves_makes_orphans_of_all_that_it_adopted)
+{
+    check_orphans(10);
+    check_orphans(1000);
+}
+
+/* Rows that are verified while a child of a star of so many leaves and comes back. */
+static uint64_t verified_for_a_child_that_flaps(uint32_t children)
+{
+    enum { FLAPS = 10, ADOPTED_ROWS = 40 };
+    struct sample s;
+    struct sp_stars_stats before, after;
+    init(&s);
+    for (uint32_t i = 0; i < 1 + children; i++)
+        sample_add(&s, member(&s, 1, 10, 0));
+    for (uint32_t i = 0; i < ADOPTED_ROWS; i++)
+        sample_add(&s, member(&s, 1, 20, OWN - 10));
+    sp_stars_stats(s.stars, &before);
+    for (uint32_t flap = 0; flap < FLAPS; flap++) {
+        sample_remove(&s, s.rows / 2 + flap);
+        sample_settle(&s);
+        sample_add(&s, member(&s, 1, 10, 0));
+    }
+    sp_stars_stats(s.stars, &after);
+    sample_done(&s);
+    return (after.verified - before.verified) / FLAPS;
+}
+
+TEST(the_pivot_of_a_star_is_not_chosen_again_while_a_child_comes_and_goes)
+{
+    for (uint32_t children = 126; children <= 130; children++) {
+        uint64_t verified = verified_for_a_child_that_flaps(children);
+        printf("verified with about %u children: %ju a change\n", children, (uintmax_t)verified);
+        CU_ASSERT(verified <= 16);
+    }
+}
