@@ -83,7 +83,7 @@ struct sp_stars_domain {
     struct sp_shelf orphans; /* by name */
     struct sp_shelf owing;   /* headless and draining stars, by the pivot's name */
     struct sp_shelf heirs;   /* those of them that have an heir, by its row */
-    uint64_t queued;         /* kids in the queues of stars that owe */
+    uint64_t queued;         /* kids in the queues of these stars */
 };
 
 /* A star that a probe touched. */

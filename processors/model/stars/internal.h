@@ -214,7 +214,8 @@ void sp_star_orphan_enter(struct sp_stars *s, uint32_t row);
 void sp_star_orphan_leave(struct sp_stars *s, uint32_t row);
 /* There must be one. */
 uint32_t sp_star_first_orphan(const struct sp_stars_domain *d);
-/* The star, whose kids owe (sp_star_owing_make), enters the list of its domain, or leaves it. */
+/* The star, whose kids owe (sp_star_owing_make), enters the list of its domain, or leaves it; its
+ * queue is filled afterwards, and freed afterwards. */
 void sp_star_owing_enter(struct sp_stars *s, uint32_t star);
 void sp_star_owing_leave(struct sp_stars *s, uint32_t star);
 /* There must be one. */

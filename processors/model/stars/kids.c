@@ -41,12 +41,10 @@ struct owing *sp_star_owing_make(struct sp_stars *s, uint32_t star)
     return kids->owing;
 }
 
-static void queue_free(struct sp_stars *s, uint32_t star)
+static void queue_free(struct sp_stars *s, struct kids *kids)
 {
-    struct kids *kids = s->stars[star].kids;
     if (!kids->owes)
         return;
-    sp_star_domain_of(s, star)->queued -= kids->owing->queue_count;
     s->stats.bytes -= sizeof *kids->owing + kids->owing->queue_room * sizeof *kids->owing->queue;
     sp_free(kids->owing->queue);
     kids->owes = false;
@@ -55,7 +53,7 @@ static void queue_free(struct sp_stars *s, uint32_t star)
 void sp_star_owing_free(struct sp_stars *s, uint32_t star)
 {
     struct kids *kids = s->stars[star].kids;
-    queue_free(s, star);
+    queue_free(s, kids);
     s->stars[star].kids = sp_realloc(kids, sizeof *kids);
 }
 
@@ -67,7 +65,7 @@ void sp_star_kids_free(struct sp_stars *s, uint32_t star)
     s->stats.bytes -= sizeof *kids;
     sp_star_lacks_free(s, kids);
     sp_star_litters_free(s, kids);
-    queue_free(s, star);
+    queue_free(s, kids);
     sp_free(kids);
     s->stars[star].kids = NULL;
     sp_star_brief_note(s, star);

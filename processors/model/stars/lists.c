@@ -114,6 +114,7 @@ void sp_star_owing_leave(struct sp_stars *s, uint32_t star)
     leave(&sp_star_domain_of(s, star)->owing, &(struct listed){s, star, false},
           sp_star_name(s, c->pivot));
     heir_leave(s, star);
+    sp_star_domain_of(s, star)->queued -= c->kids->owing->queue_count;
     c->kids->owing->listed = false;
 }
 

@@ -169,6 +169,12 @@ void sp_sorted_free(struct sp_sorted *s)
 
 /* ---- writing ---- */
 
+/* RocksDB merges no more after an error, which the next ingestion reports. */
+static uint64_t background_errors(const struct sp_sorted *s)
+{
+    return sp_rocksdb_number(s->handle, "rocksdb.background-errors", 0);
+}
+
 /* Starts merging when a fill has made many files, and waits while there are too many. */
 static char *let_merge(struct sp_sorted *s)
 {
@@ -177,8 +183,9 @@ static char *let_merge(struct sp_sorted *s)
         error = sp_rocksdb_fill(s->handle, true);
         s->merges = true;
     }
-    uint64_t most = s->fills ? 2 * FILES : FILES;
-    while (!error && sp_rocksdb_files(s->handle) >= most && sp_rocksdb_merges(s->handle))
+    uint64_t most = s->fills ? 2 * FILES : FILES, errors = background_errors(s);
+    while (!error && sp_rocksdb_files(s->handle) >= most && sp_rocksdb_merges(s->handle) &&
+           background_errors(s) == errors)
         usleep(WAIT_US);
     return error;
 }

@@ -70,11 +70,11 @@ static enum sp_err compare_step(void *stage, struct sp_view key, struct sp_view 
     return compare_take(s, m);
 }
 
-/* Large enough to move a million pages of one partition in a few minutes, small enough to leave
+/* Of all partitions: large enough to move a million pages in a few minutes, small enough to leave
  * most of a transaction to the stream. */
 enum { MOVES_PER_TRANSACTION = 500, WORK_PER_TRANSACTION = 2000 };
 
-static bool compare_upkeep(void *stage, bool idle)
+static bool compare_upkeep(void *stage, bool idle, uint32_t sharers)
 {
     (void)idle;
     struct compare_stage *s = stage;
@@ -82,8 +82,8 @@ static bool compare_upkeep(void *stage, bool idle)
     struct sp_compare_stage_stats stats;
     if (sp_aside_take(&s->aside, compare_handle, s) != SP_OK)
         return false; /* and the flush fails */
-    sp_compare_stage_move(compare, MOVES_PER_TRANSACTION);
-    bool owes = sp_compare_stage_work(compare, WORK_PER_TRANSACTION);
+    sp_compare_stage_move(compare, MOVES_PER_TRANSACTION / sharers + 1);
+    bool owes = sp_compare_stage_work(compare, WORK_PER_TRANSACTION / sharers + 1);
     sp_compare_stage_stats(compare, &stats);
     return stats.rows_to_move == 0 && !owes;
 }

@@ -23,8 +23,8 @@ enum sp_err sp_damage_note(struct sp_worker *w, struct sp_task *t, enum sp_err e
         return sp_failure_note_cause(&w->failure, SP_ABORT_STAGE, what, text);
     }
     if (!t->db || !sp_damage_is(err, text) || w->earlier->wipes >= WIPES)
-        return sp_failure_note(&w->failure, err, what, detail);
+        return sp_failure_note(&w->failure, err, what, text);
     w->earlier->wipes++;
     t->damaged = true;
-    return sp_failure_note_cause(&w->failure, SP_ABORT_STAGE, what, detail);
+    return sp_failure_note_cause(&w->failure, SP_ABORT_STAGE, what, text);
 }

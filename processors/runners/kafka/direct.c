@@ -41,10 +41,13 @@ static struct sp_message *pop(struct sp_worker *w, struct sp_task *t)
     return m;
 }
 
+/* Whether all messages were handled that this instance has sent to the partition through the topic.
+ */
 static bool has_caught_up(const struct sp_worker *w, const struct sp_task *t)
 {
     int64_t next = t->handled_next >= 0 ? t->handled_next : t->input_next;
-    return next >= 0 && next > w->outlets[w->options->stage.input][t->partition].last;
+    const struct sp_outlet *outlet = &w->outlets[w->options->stage.input][t->partition];
+    return next >= 0 && !outlet->unknown && next > outlet->last;
 }
 
 static void deliver_one(struct sp_worker *w, struct sp_task *t)

@@ -83,16 +83,17 @@ static void group_post(void *stage, struct sp_message *m)
     sp_sender_post(&((struct group_stage *)stage)->sender, m);
 }
 
-/* Small enough to leave most of a transaction to the stream. */
+/* Of all partitions of an instance; small enough to leave most of a transaction to the stream. */
 enum { TOLD_PER_TRANSACTION = 2000, TOLD_IDLE = 32000, INDEXED_PER_TRANSACTION = 2000 };
 
 /* While no messages come, statuses are not held up by the index, which nobody waits for. */
-static bool group_upkeep(void *stage, bool idle)
+static bool group_upkeep(void *stage, bool idle, uint32_t sharers)
 {
     struct sp_group_stage *group = ((struct group_stage *)stage)->group;
-    bool owes = sp_group_stage_work(group, idle ? TOLD_IDLE : TOLD_PER_TRANSACTION);
+    uint32_t told = idle ? TOLD_IDLE : TOLD_PER_TRANSACTION;
+    bool owes = sp_group_stage_work(group, told / sharers + 1);
     if (!owes || !idle)
-        owes |= sp_group_stage_prepare(group, INDEXED_PER_TRANSACTION);
+        owes |= sp_group_stage_prepare(group, INDEXED_PER_TRANSACTION / sharers + 1);
     return !owes;
 }
 

@@ -23,6 +23,7 @@ struct sp_outlet {
     uint64_t bytes; /* keys and values that are not delivered yet */
     uint64_t messages;
     int64_t last;      /* the offset of the last one that was delivered; -1: not known */
+    bool unknown;      /* of one that was delivered since it was assigned, it is not known */
     int64_t first;     /* where the partition ended when it was assigned; 0: not known */
     int64_t delivered; /* messages since then */
     bool begun;        /* of waiting.c */

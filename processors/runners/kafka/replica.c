@@ -99,8 +99,10 @@ static enum sp_err check_offsets(struct sp_replica *r)
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
             return no_reply(r);
         struct lane *lane = &r->lanes[i];
-        if (lane->next == 0)
-            lane->next = low;
+        if (lane->next == 0 && low > 0)
+            return fail(r, SP_INVALID,
+                        "the beginning of the changelog was deleted, and with it a part of the "
+                        "state: copy the directory of a server that has all of it");
         if (lane->next < low || lane->next > high)
             return fail(
                 r, SP_STATE_FORMAT,

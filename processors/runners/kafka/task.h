@@ -36,6 +36,7 @@ struct sp_task {
     struct sp_message *kept_last;
     bool damaged; /* the database: it is of no use any more */
     bool upkept;  /* the stage had no work beside messages in the last transaction */
+    bool paid;    /* the same, whatever messages have come since */
 };
 
 enum { SP_TASK_STORE_META = 0, SP_TASK_STORE_STAGE = 1 };

@@ -172,8 +172,9 @@ static void note_offset(struct sp_worker *w, struct sp_outlet *outlet, int64_t o
     outlet->delivered++;
     if (offset > outlet->last)
         outlet->last = offset;
-    else if (offset >= 0) /* librdkafka may not know it */
+    else if (offset >= 0)
         sp_remade_doubt(w, outlet->topic);
+    outlet->unknown |= offset < 0; /* librdkafka may not know that of a batch that it sent again */
 }
 
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
@@ -258,7 +259,7 @@ static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
     struct changelog c = {w, t, 0};
     enum sp_err err = w->options->stage.flush(t->stage);
     if (err != SP_OK)
-        return sp_damage_note(w, t, err, "the stage cannot write its state", sp_db_message(t->db));
+        return sp_damage_note(w, t, err, "the stage cannot write its state", sp_err_text(err));
     sp_db_each_write(t->db, on_write, &c);
     struct sp_buf marker = {0};
     sp_task_live(t);
@@ -273,14 +274,24 @@ static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
     return w->failure.err;
 }
 
+/* Those that may have work that no message causes; at least 1. */
+static uint32_t count_unpaid(const struct sp_worker *w)
+{
+    uint32_t count = 0;
+    for (int32_t p = 0; p < w->partitions[w->options->stage.input]; p++)
+        count += w->tasks[p] && !w->tasks[p]->paid;
+    return count ? count : 1;
+}
+
 /* Work that no message causes, and the messages that it sends to partitions of this instance. */
 static void finish_steps(struct sp_worker *w)
 {
     bool idle = w->transaction.handled == 0;
+    uint32_t sharers = count_unpaid(w);
     for (int32_t p = 0; p < w->partitions[w->options->stage.input]; p++) {
         struct sp_task *t = w->tasks[p];
         if (w->options->stage.upkeep && t && t->handled_next >= 0)
-            t->upkept = w->options->stage.upkeep(t->stage, idle);
+            t->paid = t->upkept = w->options->stage.upkeep(t->stage, idle, sharers);
     }
     sp_direct_deliver(w);
     if (w->failure.err == SP_OK)

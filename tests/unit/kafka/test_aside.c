@@ -131,7 +131,7 @@ TEST(what_was_put_aside_is_handled_first_once_its_map_is_there)
     CU_ASSERT_TRUE(set_aside);
     CU_ASSERT_EQUAL(put(3, p.maps[0].version, &set_aside), SP_OK); /* others are handled */
     open_again(false);
-    p.stage.upkeep(p.made, true);
+    p.stage.upkeep(p.made, true, 1);
     CU_ASSERT_EQUAL(aside(), 1);
     open_again(true);
     CU_ASSERT_EQUAL(put(2, p.maps[1].version, &set_aside), SP_OK);
@@ -155,7 +155,7 @@ TEST(only_so_many_messages_are_put_aside_and_then_the_stage_stops)
     open_again(false);
     CU_ASSERT_EQUAL(aside(), SP_ASIDE_MOST);
     open_again(true);
-    p.stage.upkeep(p.made, true); /* without a message */
+    p.stage.upkeep(p.made, true, 1); /* without a message */
     CU_ASSERT_EQUAL(aside(), 0);
     end();
 }

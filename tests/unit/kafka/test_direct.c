@@ -130,6 +130,17 @@ TEST(a_message_waits_until_what_was_posted_before_it_is_handled)
     CU_ASSERT(toy.taken[0] == 1 && toy.taken[1] == 2);
 }
 
+/* If the broker has acknowledged one whose offset is not known, nothing says when it is handled. */
+TEST(a_message_waits_after_one_whose_offset_is_not_known)
+{
+    struct fixture f;
+    start(&f);
+    f.outlets[OURS].unknown = true;
+    keep(&f.w, OURS, 1);
+    sp_direct_deliver(&f.w);
+    CU_ASSERT_EQUAL(toy.takes, 0);
+}
+
 /* Where nothing was ever read, it is not known what is to be read first. */
 TEST(a_partition_without_a_position_waits)
 {

@@ -476,10 +476,11 @@ TEST(a_message_that_takes_long_is_logged_with_what_it_did)
 
 /* ---- upkeep ---- */
 
-static bool always_more(void *stage, bool idle)
+static bool always_more(void *stage, bool idle, uint32_t sharers)
 {
     (void)stage;
     (void)idle;
+    CU_ASSERT(sharers >= 1);
     return false;
 }
 

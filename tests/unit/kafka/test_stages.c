@@ -218,7 +218,7 @@ static enum sp_err step(int stage, int32_t partition, struct sp_view key, struct
     s.speaks = &i->stage;
     enum sp_err err = i->stage.step(i->made, key, value, ret_why);
     if (i->stage.upkeep)
-        i->stage.upkeep(i->made, false);
+        i->stage.upkeep(i->made, false, 1);
     return err;
 }
 
@@ -260,7 +260,7 @@ static bool has_work(int stage)
     for (int32_t p = 0; p < PARTITIONS; p++) {
         struct instance *i = &s.instances[stage][p];
         s.speaks = &i->stage;
-        left |= !i->stage.upkeep(i->made, true);
+        left |= !i->stage.upkeep(i->made, true, 1);
     }
     return left;
 }
