@@ -480,11 +480,12 @@ const struct sp_command sp_command_serve = {
     "  --cache BYTES       memory for the filter's documents; default: 512M\n"
     "  --threads N         threads that handle requests; default: one a core\n"
     "  --config FILE       read settings from FILE (for Kafka; a state has its own settings)\n"
-    "  --set KEY=VALUE     change one setting, as kafka.bootstrap.servers=HOST:9092\n"
+    "  --set KEY=VALUE     change one setting, as kafka.bootstrap.servers=HOST:9092; so does the variable\n"
+    "                      SAMEPAGE_SET_<KEY>: the key in upper case, with _ for each dot\n"
     "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n"
     "EXAMPLES\n"
-    "  samepage serve --state state --pages crawl.jsonl --statuses status.jsonl\n\n" SP_ENVIRONMENT_HELP
-    "\nEXIT STATUS\n"
+    "  samepage serve --state state --pages crawl.jsonl --statuses status.jsonl\n\n"
+    "EXIT STATUS\n"
     "  0 ended by a signal; 1 failed; 2 wrong usage\n",
     true, run};
