@@ -1,8 +1,8 @@
 /* The stored form of a slot: what the index needs to restore it without its signature.
  *
  *   cell 2, content 16, role 1, the pivot's (or heir's) slot 4, the adopter's slot 4, then numbers
- *   of variable length: how far an heir has come, kept, total, overlap, indexed, centred, words of
- * parity, hashes; then the posted bits, the parity and the hashes
+ *   of variable length: how far an heir has come, kept, total, overlap, indexed, centred, words
+ *   of parity, hashes; then the posted bits, the parity and the hashes
  *
  * Pivots and kids have different keys, because all pivots are restored before the kids. */
 #include "base/mem.h"

@@ -2,11 +2,12 @@
  * in fixed order. Decoding a damaged row returns SP_CORRUPT.
  *
  *   'P' page                  -> page row, with the group of one it founded inside it
- *   'G' birth founder         -> level, `parted`, whether it is large, open transfers, the members
- * of a small group 'M' birth founder page    -> member row 'D' number                -> a
- * departure: the two groups, and its last message (departures.c) 'L' number content page   ->
- * member row, without what the page was told 'T' birth founder         -> what it has put off
- * (debt.c) 'B'                       -> struct sp_group_stage_head */
+ *   'G' birth founder         -> level, `parted`, large, open transfers, members of a small group
+ *   'M' birth founder page    -> member row
+ *   'D' number                -> a departure: the two groups, and its last message (departures.c)
+ *   'L' number content page   -> member row, without what the page was told
+ *   'T' birth founder         -> what it has put off (debt.c)
+ *   'B'                       -> struct sp_group_stage_head */
 #include "base/mem.h"
 #include "group/stored.h"
 
