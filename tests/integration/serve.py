@@ -313,6 +313,19 @@ def sentences_are_compared_where_the_state_has_them(work):
         check(len(set(uniques) & gone) <= 2, "unique pages dropped:", set(uniques) & gone)
 
 
+def with_the_threshold_of_the_state_a_chain_of_redirects_keeps_its_winner(work):
+    page = "http://x.example/en/page"
+    fetches = [{"url": page, "content": " ".join(f"word{i}" for i in range(100))},
+               {"url": "http://x.example/en/", "http_status": 301, "redirect_url": page},
+               {"url": "http://x.example/", "http_status": 301, "redirect_url": "http://x.example/en/"}]
+    work.write("crawl", "".join(json.dumps({**fetch, "fetch_time_ms": at}) + "\n" for at, fetch in enumerate(fetches, 1)))
+    work.run("run", "-q", "--state", "state", "-o", "out", "crawl")
+    with serving(work) as server:
+        groups = server.get("/v1/threshold", url=page, threshold=0.8)["groups"]
+        check_equal(sorted((m["url"], m["winner_url"], m["changes"]) for m in groups[0]),
+                    sorted((f["url"], None if f["url"] == page else page, False) for f in fetches), "members")
+
+
 def a_group_can_be_tried_with_another_threshold(work):
     _, groups = crawled(work)
     tried = 0

@@ -369,6 +369,17 @@ static enum sp_err sync_state(struct run *r, bool ended)
                              : SP_OK;
 }
 
+/* Called by the thread that applies commits: after a loss of power, outputs must not be shorter
+ * than the state says. */
+static enum sp_err sync_outputs(void *arg)
+{
+    const struct run *r = arg;
+    enum sp_err err = SP_OK;
+    for (int i = 0; i < OUTPUTS && err == SP_OK; i++)
+        err = r->outputs[i].name ? sp_output_sync(&r->outputs[i]) : SP_OK;
+    return err;
+}
+
 static enum sp_err open_outputs(struct run *r)
 {
     const struct sp_dedup_options *o = r->options;
@@ -378,6 +389,7 @@ static enum sp_err open_outputs(struct run *r)
     for (int i = 0; i < OUTPUTS && err == SP_OK; i++)
         err = open_output(r, &r->outputs[i], names[i]);
     r->pack = sp_pack_new(&r->outputs[KEPT], false);
+    sp_db_before_commits(r->db, sync_outputs, r);
     if (err == SP_OK)
         err = barrier(r);
     return err == SP_OK ? sync_state(r, false) : err;

@@ -73,6 +73,7 @@ struct reading {
     const char *name;
     struct sp_topic_table *table;
     bool *unseen; /* by partition: the record that the table ended with is still to come */
+    bool *at_end; /* by partition: so far; it ends again after each record that arrives meanwhile */
     int32_t ended;
 };
 
@@ -84,6 +85,7 @@ static void assign(struct reading *r)
     r->ended = 0;
     for (int32_t p = 0; p < t->partitions; p++) {
         r->unseen[p] = sp_topic_last_is_known(&t->last[p]);
+        r->at_end[p] = false;
         rd_kafka_topic_partition_list_add(list, r->name, p)->offset =
             r->unseen[p] ? t->last[p].offset
             : t->next[p] ? t->next[p]
@@ -112,7 +114,8 @@ static bool enter(struct reading *r, const rd_kafka_message_t *m)
         t->records++;
     } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         t->next[m->partition] = m->offset;
-        r->ended++;
+        r->ended += !r->at_end[m->partition];
+        r->at_end[m->partition] = true;
         return !r->unseen[m->partition];
     }
     return m->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET;
@@ -175,9 +178,11 @@ enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_
     if (err == SP_OK) {
         if (partitions != t->partitions || sp_clock_ms() - t->read_ms > STALE_MS)
             start_over(t, partitions);
-        struct reading r = {reader, name, t, sp_calloc((size_t)partitions + 1, 1), 0};
+        size_t count = (size_t)partitions + 1;
+        struct reading r = {reader, name, t, sp_calloc(count, 1), sp_calloc(count, 1), 0};
         err = read_all(&r, fault);
         sp_free(r.unseen);
+        sp_free(r.at_end);
     }
     rd_kafka_consumer_close(reader);
     sp_kafka_close(reader);

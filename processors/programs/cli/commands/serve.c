@@ -431,6 +431,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
         a.options.rules = (struct sp_serve_rules_source){sp_cli_rules_follow, &rules};
     if (code < 0 && a.token_file)
         code = read_token(&a);
+    if (code < 0 && a.kafka && !a.options.state && a.options.filter_sentences)
+        code = sp_cli_usage(command, "--filter sentences needs --state: the status topic has no "
+                                     "signatures");
     if (!a.map_file && a.kafka && config.partition_map[0])
         a.map_file = config.partition_map;
     if (code < 0 && a.kafka && a.options.state)

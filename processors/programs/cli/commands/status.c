@@ -214,18 +214,23 @@ static int list_all(struct lookup *l)
     for (int32_t p = 0; p < l->partitions; p++)
         rd_kafka_topic_partition_list_add(list, l->topic, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
     begin(l, list);
+    /* A partition ends again after each message that arrives meanwhile. */
+    bool *at_end = sp_calloc((size_t)l->partitions + 1, sizeof *at_end);
     int32_t ended = 0;
     for (bool more = true; ended < l->partitions && more;) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(l->reader, POLL_MS);
         more = waits(l, m);
         if (!m)
             continue;
-        if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
             keep(l, &map, m);
-        else
-            ended += m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+        } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            ended += !at_end[m->partition];
+            at_end[m->partition] = true;
+        }
         rd_kafka_message_destroy(m);
     }
+    sp_free(at_end);
     print_all(&map, ended == l->partitions);
     sp_map_done(&map);
     return ended == l->partitions ? SP_EXIT_DONE : not_read(l);

@@ -61,6 +61,35 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Forms components, and winners within them, as the group stage would. */
+/* The member to which it redirects, or itself. */
+static uint32_t target_of(const struct sp_members *m, uint32_t i)
+{
+    if (m->list[i].view.kind == SP_PAGE_REDIRECT)
+        for (uint32_t k = 0; k < m->count; k++)
+            if (sp_id_eq(m->list[i].view.target, m->list[k].view.page))
+                return k;
+    return i;
+}
+
+/* A redirect loses to the winner of the page at the end of its chain; in a loop, to none. */
+static void follow_redirects(struct trial *x)
+{
+    const struct sp_members *m = &x->members;
+    uint32_t *target = sp_alloc((m->count + 1) * sizeof *target);
+    for (uint32_t i = 0; i < m->count; i++)
+        target[i] = target_of(m, i);
+    for (uint32_t i = 0; i < m->count; i++) {
+        uint32_t end = i;
+        for (size_t hops = 0; hops < m->count && target[end] != end; hops++)
+            end = target[end];
+        if (target[i] != i)
+            sp_sets_unite(x->set, i, target[i]);
+        if (m->list[end].view.kind != SP_PAGE_REDIRECT)
+            x->winner[i] = x->winner[end];
+    }
+    sp_free(target);
+}
+
 static void regroup(struct trial *x)
 {
     struct sp_members *m = &x->members;
@@ -74,13 +103,7 @@ static void regroup(struct trial *x)
             if (sp_sets_root(x->set, i) != sp_sets_root(x->set, k) && similar(x, i, k, &ignored))
                 sp_sets_unite(x->set, i, k);
     sp_winners_choose((uint32_t)m->count, covers, x, x->winner, x->similarity);
-    for (uint32_t i = 0; i < m->count; i++)
-        for (uint32_t k = 0; k < m->count; k++)
-            if (m->list[i].view.kind == SP_PAGE_REDIRECT &&
-                sp_id_eq(m->list[i].view.target, m->list[k].view.page)) {
-                sp_sets_unite(x->set, i, k);
-                x->winner[i] = x->winner[k];
-            }
+    follow_redirects(x);
 }
 
 static void put_trial_member(struct trial *x, size_t i)
