@@ -318,7 +318,8 @@ def with_the_threshold_of_the_state_a_chain_of_redirects_keeps_its_winner(work):
     fetches = [{"url": page, "content": " ".join(f"word{i}" for i in range(100))},
                {"url": "http://x.example/en/", "http_status": 301, "redirect_url": page},
                {"url": "http://x.example/", "http_status": 301, "redirect_url": "http://x.example/en/"}]
-    work.write("crawl", "".join(json.dumps({**fetch, "fetch_time_ms": at}) + "\n" for at, fetch in enumerate(fetches, 1)))
+    work.write("crawl", "".join(json.dumps({**fetch, "fetch_time_ms": at}) + "\n"
+                                for at, fetch in enumerate(fetches, 1)))
     work.run("run", "-q", "--state", "state", "-o", "out", "crawl")
     with serving(work) as server:
         groups = server.get("/v1/threshold", url=page, threshold=0.8)["groups"]
