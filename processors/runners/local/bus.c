@@ -308,12 +308,18 @@ enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawl
     return publish(bus, handle_all(bus));
 }
 
-static void pay(struct sp_local_bus *bus, uint32_t units)
+enum { UNITS = 256 };
+
+static void pay_tier1(struct sp_local_bus *bus)
 {
     for (uint32_t i = 0; i < bus->options.tier1; i++)
-        sp_group_stage_work(bus->group[i], units);
+        sp_group_stage_work(bus->group[i], UNITS);
+}
+
+static void pay_tier2(struct sp_local_bus *bus)
+{
     for (uint32_t i = 0; i < bus->options.tier2; i++)
-        sp_compare_stage_work(bus->compare[i], units);
+        sp_compare_stage_work(bus->compare[i], UNITS);
 }
 
 static bool tier2_owes(const struct sp_local_bus *bus)
@@ -334,10 +340,10 @@ bool sp_local_bus_owes(const struct sp_local_bus *bus)
 
 enum sp_err sp_local_bus_settle(struct sp_local_bus *bus)
 {
-    enum { UNITS = 256 };
     enum sp_err err = SP_OK;
     do {
-        pay(bus, UNITS);
+        pay_tier1(bus);
+        pay_tier2(bus);
         err = publish(bus, handle_all(bus));
     } while (err == SP_OK && (sp_local_bus_owes(bus) || tier2_owes(bus)));
     return err;
@@ -352,7 +358,11 @@ enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint
     uint64_t asked = 0;
     for (uint32_t i = 0; i < bus->options.tier2; i++)
         asked += sp_compare_stage_move(bus->compare[i], max_pages);
-    enum sp_err err = asked ? publish(bus, handle_all(bus)) : sp_local_bus_settle(bus);
+    enum sp_err err = publish(bus, handle_all(bus));
+    while (err == SP_OK && !asked && tier2_owes(bus)) { /* rows that have moved end as ghosts */
+        pay_tier2(bus);
+        err = publish(bus, handle_all(bus));
+    }
     for (uint32_t i = 0; i < bus->options.tier2; i++) {
         struct sp_compare_stage_stats stats;
         sp_compare_stage_stats(bus->compare[i], &stats);

@@ -137,6 +137,7 @@ static void split(struct sp_group_stage *st, struct sp_group *g, uint32_t most)
 {
     enum { PIECES_PER_UNIT = 4 };
     uint32_t later = 0, paid = g->debt->paid, before = g->count;
+    changed(st, g->debt);
     if (g->open_count)
         g->unsure = true;
     else if (g->large)
@@ -256,10 +257,10 @@ static uint32_t pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_
             sp_round_end(st, g);
             break;
         }
+        changed(st, g->debt); /* a new lap may have begun */
         if (!sp_group_can_tell(st, g, m))
             return members;
         g->debt->at = m->page;
-        changed(st, g->debt);
         st->stats.told_later += sp_group_tell(st, g, m, g->debt->resized);
     }
     return visited;

@@ -166,7 +166,7 @@ static void keep_winner(struct sp_member *m)
 static void make_small(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t count;
-    bool round = sp_round_runs(g), apart = sp_debt_is_apart(g);
+    bool apart = sp_debt_is_apart(g);
     sp_round_end(st, g);
     sp_debt_whole(st, g);
     struct sp_shelf_place place = sp_shelf_first(&g->large->members);
@@ -176,8 +176,7 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
     for (uint32_t i = 0; i < count; i++) {
         struct sp_member *m = all[i];
         sp_member_insert(st, g, m);
-        if (round)
-            sp_group_cover_touch(g, m);
+        sp_group_cover_touch(g, m); /* all, so that their order does not depend on history */
         if (m->kind != SP_PAGE_CONTENT)
             m->winner = NULL;
         else if (!m->winner)

@@ -135,9 +135,9 @@ static uint32_t largest(const struct piece *pieces, uint32_t count)
     return alone ? best : UINT32_MAX;
 }
 
-/* The number of the piece that the page belongs to; UINT32_MAX: that whose search has not ended, or
- * it is no member. */
-static uint32_t piece_of(struct sp_searches *s, struct sp_id page)
+/* The number of the piece that the page belongs to; UINT32_MAX: it is no member. `open`: the piece
+ * whose search has not ended, to which all belongs that no search has reached. */
+static uint32_t piece_of(struct sp_searches *s, struct sp_id page, uint32_t open)
 {
     struct sp_member *m = sp_large_find(s->g, page);
     const struct sp_member *end = m ? sp_large_end(m) : NULL;
@@ -154,7 +154,7 @@ static uint32_t piece_of(struct sp_searches *s, struct sp_id page)
     for (const struct sp_member *x; (x = sp_shelf_next(&s->g->large->loose, &place)); number++)
         if (x == end)
             return number;
-    return UINT32_MAX;
+    return has_row ? open : UINT32_MAX;
 }
 
 uint32_t sp_large_at_once(const struct sp_group_stage *st)
@@ -177,7 +177,8 @@ bool sp_large_leaves_at_once(const struct sp_group_stage *st, struct sp_member *
 /* Chooses the pieces that leave now: all but the largest, or if these have more than `most` members
  * that of the changed page, if it has not. Returns the members that leave later. */
 static uint32_t choose_leaving(struct sp_searches *s, struct piece *pieces, uint32_t count,
-                               uint32_t stays, const struct sp_id *changed, uint32_t most)
+                               uint32_t stays, uint32_t open, const struct sp_id *changed,
+                               uint32_t most)
 {
     uint32_t total = 0, largest_size = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -189,7 +190,7 @@ static uint32_t choose_leaving(struct sp_searches *s, struct piece *pieces, uint
     total -= largest_size;
     if (total <= most)
         return 0;
-    uint32_t own = changed ? piece_of(s, *changed) : UINT32_MAX;
+    uint32_t own = changed ? piece_of(s, *changed, open) : UINT32_MAX;
     for (uint32_t i = 0; i < count; i++)
         pieces[i].leaves = i == own && pieces[i].size <= most;
     return own < count && pieces[own].leaves ? total - pieces[own].size : total;
@@ -202,7 +203,7 @@ static uint32_t part(struct sp_searches *s, uint32_t count, const struct sp_id *
     struct piece *pieces = sp_calloc(count, sizeof *pieces);
     uint32_t measured = measure(s, pieces, &open);
     uint32_t stays = largest(pieces, measured);
-    uint32_t later = choose_leaving(s, pieces, measured, stays, changed, most);
+    uint32_t later = choose_leaving(s, pieces, measured, stays, open, changed, most);
     bool first_stays = !later && stays == UINT32_MAX;
     fill(s, pieces);
     sp_searches_done(s);

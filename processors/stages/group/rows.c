@@ -214,7 +214,7 @@ void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
 
 /* Most steps end by telling pages their status, so at a flush most members know the status of their
  * version, which is stored only once. Those that do not are told by a round: of what they were told
- * it only matters that it was about another version. */
+ * it only matters that it was about another version, and not about one that is still to come. */
 static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct sp_id *ret_parent)
 {
     if (sp_read_u8(r) != MEMBER_FORMAT)
@@ -229,8 +229,8 @@ static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct 
     m->rank = read_rank(r);
     m->epoch = sp_read_varint(r);
     m->said_similarity = m->similarity = read_float(r);
-    m->said_epoch = m->epoch ^ (bits & MEMBER_OLD_EPOCH ? 1 : 0);
-    m->said_version = m->content_version ^ (bits & MEMBER_OLD_VERSION ? 1 : 0);
+    m->said_epoch = m->epoch - (bits & MEMBER_OLD_EPOCH ? 1 : 0);
+    m->said_version = (int64_t)((uint64_t)m->content_version - (bits & MEMBER_OLD_VERSION ? 1 : 0));
     if (bits & MEMBER_TARGET)
         m->target = sp_read_id(r);
     *ret_parent = bits & MEMBER_PARENT ? sp_read_id(r) : (struct sp_id){0, 0};

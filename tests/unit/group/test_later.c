@@ -216,7 +216,7 @@ TEST(a_step_decides_few_winners_before_the_page_that_changed)
 /* In the chain of the pages from C to W every other one wins, and so does W. B makes the others
  * win, and A again those that won before. Then Y, which redirects to W, redirects to Z instead, and
  * so still to W; but it cannot be told at once whether W still wins. */
-static void told_after_a_restart(struct world *w)
+static void change_untold(struct world *w)
 {
     w->options.settle_at_once = 4;
     w->options.only_rounds = true;
@@ -230,18 +230,44 @@ static void told_after_a_restart(struct world *w)
     crawl(w, 'A', 0);
     restart(w);
     redirect(w, 'Y', 'Z');
-    int64_t fetched = w->now;
-    CU_ASSERT_EQUAL(w->said['Y' - 'A'].version_ms == fetched, !defers(w));
+    CU_ASSERT_EQUAL(w->said['Y' - 'A'].version_ms == w->now, !defers(w));
     restart(w);
+}
+
+static void check_told(struct world *w)
+{
+    int64_t fetched = w->now;
     w->busy = false;
     drain(w);
     CU_ASSERT_EQUAL(w->said['Y' - 'A'].version_ms, fetched);
     CU_ASSERT_TRUE(is(w, 'Y', SP_STATUS_LOSER, 'W'));
 }
 
+static void told_after_a_restart(struct world *w)
+{
+    change_untold(w);
+    check_told(w);
+}
+
+/* Its next version, the next number, must not be taken for the one that it was told. */
+static void told_the_next_version(struct world *w)
+{
+    change_untold(w);
+    redirect(w, 'Y', 'W');
+    check_told(w);
+}
+
+static void told_the_next_even_version(struct world *w)
+{
+    w->now++;
+    told_the_next_version(w);
+}
+
 TEST(a_page_that_was_not_told_its_status_before_a_restart_is_told_afterwards)
 {
     tell(told_after_a_restart);
+    tell(told_the_next_version);
+    tell(told_the_next_even_version);
 }
 
 /* A group becomes large with more than eight members, and stays so while it shrinks to five. */
