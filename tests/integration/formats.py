@@ -2,6 +2,7 @@
 
 import csv
 import io
+import gzip
 import json
 import os
 import subprocess
@@ -184,6 +185,24 @@ def a_dump_of_mediawiki(work):
     work.run("run", "-q", "cut.xml", "-o", "out2", "--dead-letter", "dead")
     check_equal(len({e["url"] for e in work.json_lines("out2")}), 2, "pages before the damage")
     check_in("the XML of the dump is damaged in line", work.json_lines("dead")[0]["raw"])
+
+
+def a_dump_of_mediawiki_with_a_damaged_part_makes_no_page_of_two_halves(work):
+    """Reading goes on with the next member of the gzip file, in the text of another page."""
+    def page(title, text):
+        return f"<page><title>{title}</title><revision><text>{text}</text></revision></page>"
+
+    words = " ".join(f"word{i * i}" for i in range(200))
+    base = "https://en.wiki.example/wiki/"
+    dump = (f"<mediawiki><siteinfo><base>{base}Main_Page</base></siteinfo>" +
+            page("Whole", "a " + words) + page("First", "b CUT " + words) + page("Second", words + " CUT c") +
+            page("Last", "d " + words) + "</mediawiki>")
+    members = [bytearray(gzip.compress(part.encode())) for part in dump.split("CUT")]
+    members[1][40:80] = b"\xff" * 40
+    work.write("dump.xml.gz", b"".join(members))
+    work.run("run", "-q", "-o", "out", "--dead-letter", "dead", "dump.xml.gz", code=None)
+    check_equal({event["url"] for event in work.json_lines("out")}, {base + "Whole", base + "Last"}, "pages")
+    check(work.json_lines("dead"), "nothing says what was lost")
 
 
 def damage_is_a_dead_letter(work):

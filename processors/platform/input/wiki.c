@@ -262,10 +262,18 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
     parse(state, bytes, false, out);
 }
 
+/* A part of the dump is missing, and expat goes on in the element that it was in. */
+static void cut(void *state)
+{
+    struct wiki *w = state;
+    w->cut[TITLE] = w->cut[TIMESTAMP] = w->cut[TEXT] = true;
+    sp_buf_reset(&w->redirect);
+}
+
 static bool end(void *state, struct sp_buf *out)
 {
     parse(state, sp_view("", 0), true, out);
     return false;
 }
 
-const struct sp_convert_ops sp_convert_wiki = {make, release, feed, NULL, end};
+const struct sp_convert_ops sp_convert_wiki = {make, release, feed, cut, end};

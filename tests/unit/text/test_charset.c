@@ -59,6 +59,9 @@ TEST(unknown_or_missing)
     TEXT("text/plain; charset=iso8859-2", "\xb1", "ą\n");
     TEXT("text/plain; charset=WINDOWS-949", "\xc7\xd1", "한\n");
     TEXT("text/plain; charset=", "abc", "abc\n");
+    /* The last letter might be combined with an accent. */
+    TEXT("text/plain; charset=windows-1258", "xin chao", "xin chao\n");
+    TEXT("text/plain; charset=windows-1258", "a\xec", "\u00e1\n");
 }
 
 TEST(invalid_bytes_are_replaced)

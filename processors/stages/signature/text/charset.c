@@ -186,6 +186,12 @@ static struct sp_view convert(struct sp_charset *c, struct sp_view in)
         from++;
         left--;
     }
+    /* Some charsets hold a letter back, to combine it with an accent that may follow. */
+    enum { HELD_MOST = 16 };
+    char *to = sp_buf_reserve(&c->out, HELD_MOST);
+    size_t room = c->out.cap - c->out.len;
+    iconv(c->converter, NULL, NULL, &to, &room);
+    c->out.len = c->out.cap - room;
     return sp_buf_view(&c->out);
 }
 
