@@ -54,7 +54,9 @@ static enum sp_err group_found(struct group_stage *s, struct sp_view value)
 static enum sp_err group_take(void *stage, struct sp_message *m)
 {
     struct group_stage *s = stage;
-    sp_sender_note_fetch(&s->sender, m);
+    /* No status follows a late fetch, so the contain stage would never drop its content. */
+    if (s->sender.contains && m->kind == SP_MSG_CRAWLED && !sp_group_stage_is_late(s->group, m))
+        sp_sender_note_fetch(&s->sender, m);
     return sp_group_stage_step(s->group, m);
 }
 

@@ -39,7 +39,7 @@ void sp_sender_post(struct sp_sender *sender, struct sp_message *m)
 
 void sp_sender_note_fetch(struct sp_sender *sender, const struct sp_message *m)
 {
-    if (!sender->contains || m->kind != SP_MSG_CRAWLED || m->crawled.page_kind == SP_PAGE_UNSEEN)
+    if (m->crawled.page_kind == SP_PAGE_UNSEEN)
         return;
     sp_notes_send(sender->worker, SP_TOPIC_CONTAIN, &sender->bytes,
                   &(struct sp_note){

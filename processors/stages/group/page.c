@@ -141,6 +141,12 @@ static bool take_fetch(struct sp_page_actor *p, const struct sp_crawled *c, int6
     return !ranked_same || !spelled_same;
 }
 
+bool sp_group_stage_is_late(struct sp_group_stage *st, const struct sp_message *m)
+{
+    const struct sp_page_actor *p = sp_page_actor_get(st, m->page);
+    return p && !st->err && version_of(p, &m->crawled) <= p->version;
+}
+
 static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_crawled *c = &m->crawled;

@@ -40,3 +40,33 @@ TEST(a_content_is_found_again_where_the_page_has_it)
 {
     tell(found_again);
 }
+
+/* ---- late fetches */
+
+static bool is_late(struct world *w, char page, int64_t version)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
+    m->page = id_of(page);
+    m->crawled.page_kind = SP_PAGE_DEAD;
+    m->crawled.version = version;
+    bool late = sp_group_stage_is_late(w->stage, m);
+    sp_message_free(m);
+    return late;
+}
+
+static void late(struct world *w)
+{
+    crawl(w, 'A', 0);
+    crawl(w, 'A', 5000);
+    int64_t last = w->now;
+    CU_ASSERT_TRUE(is_late(w, 'A', last - 1));
+    CU_ASSERT_FALSE(is_late(w, 'A', last)); /* another fetch at the same time */
+    CU_ASSERT_FALSE(is_late(w, 'A', last + 1));
+    CU_ASSERT_FALSE(is_late(w, 'A', 0)); /* without a time */
+    CU_ASSERT_FALSE(is_late(w, 'B', last - 1));
+}
+
+TEST(a_fetch_is_late_if_a_newer_one_of_its_page_is_known)
+{
+    tell(late);
+}
