@@ -139,6 +139,9 @@ TEST(a_message_waits_after_one_whose_offset_is_not_known)
     keep(&f.w, OURS, 1);
     sp_direct_deliver(&f.w);
     CU_ASSERT_EQUAL(toy.takes, 0);
+    f.outlets[OURS].unknown = false; /* as after the next assignment */
+    sp_direct_deliver(&f.w);
+    CU_ASSERT_EQUAL(toy.takes, 1);
 }
 
 /* Where nothing was ever read, it is not known what is to be read first. */
