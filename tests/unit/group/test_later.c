@@ -279,8 +279,8 @@ static void shrunken(struct world *w)
     w->options.only_rounds = true;
     restart(w);
     crawl_each(w, 'B', 'K', 0, 1);
-    for (char page = 'G'; page <= 'K'; page++)
-        die(w, page);
+    for (int page = 'G'; page <= 'K'; page++)
+        die(w, (char)page);
     CU_ASSERT_FALSE(sp_group_stage_owes(w->stage));
     restart(w);
     w->busy = true;
