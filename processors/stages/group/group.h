@@ -138,8 +138,8 @@ enum sp_err sp_group_stage_error(const struct sp_group_stage *st);
 /* Handles one tier-1 message and takes ownership of it. */
 enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m);
 
-/* Whether the fetch, a `crawled` message, is not newer than what is known of its page, so that a step
- * with it changes nothing. */
+/* Whether the fetch, a `crawled` message, is not newer than what is known of its page, so that a
+ * step with it changes nothing. */
 bool sp_group_stage_is_late(struct sp_group_stage *st, const struct sp_message *m);
 
 /* Takes a result of the contain stage (contain/contain.h). It is part of the status of a kept page,

@@ -1,13 +1,11 @@
-/* The page actor: a page's version, the signature that waits to be put into its cell, and the
- * pointer to its group. It alone sends messages about its page to the cells, and it alone publishes
- * the page's status: one writer per key gives order.
+/* The page actor: a page's version, the signature that waits for its cell, and the pointer to its
+ * group. It alone writes to the cells about its page, and publishes its status: this gives order.
  *
  * The path of a version: crawled -> (group: change -> applied) -> put into its cell -> matches ->
  * link. A version with unchanged content ends at once.
  *
- * Forgetting a page is like a version without content: its group hears of it, then the page leaves
- * its cell. What is left is a husk without any of its texts. The group drops it and its row is
- * deleted; if others redirect to it, it remains as a page that was never fetched. */
+ * Forgetting a page is like a version without content: its group hears of it, then it leaves its
+ * cell. The husk that is left is dropped and deleted, but stays while others redirect to it. */
 #include "base/mem.h"
 #include "base/url.h"
 #include "group/page_actor.h"
