@@ -315,6 +315,8 @@ enum sp_err sp_form_load(struct sp_compare_stage *c, struct sp_view key, struct 
 
 /* Whether the stage has that cell (maps.c). */
 enum sp_err sp_compare_check_cell(const struct sp_compare_stage *c, uint32_t cell);
+/* Whether it is a cell of the previous map, so that its pages must move (maps.c). */
+bool sp_cell_is_leaving(const struct sp_compare_stage *c, uint32_t cell);
 
 /* Checks that the stored rows were made with the maps in use, or that the store is new (maps.c). */
 enum sp_err sp_compare_check_maps(struct sp_compare_stage *c);

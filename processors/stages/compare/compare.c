@@ -316,7 +316,7 @@ void sp_compare_stage_stats(const struct sp_compare_stage *c,
         if (!cell)
             continue;
         ret_stats->rows += cell->used;
-        if (sp_maps_standing(&c->options.maps, cell->number) == SP_CELL_LEAVING)
+        if (sp_cell_is_leaving(c, cell->number))
             ret_stats->rows_to_move += cell->used + cell->ghosts;
     }
 }

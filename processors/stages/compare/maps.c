@@ -33,6 +33,11 @@ enum sp_err sp_compare_check_cell(const struct sp_compare_stage *c, uint32_t cel
     return standing == SP_CELL_PAST || standing == SP_CELL_AHEAD ? SP_OTHER_MAP : SP_OK;
 }
 
+bool sp_cell_is_leaving(const struct sp_compare_stage *c, uint32_t cell)
+{
+    return sp_maps_standing(&c->options.maps, cell) == SP_CELL_LEAVING;
+}
+
 enum sp_err sp_compare_check_maps(struct sp_compare_stage *c)
 {
     enum sp_err err = check(c, c->options.maps.now);

@@ -36,8 +36,7 @@ static uint32_t ask_owners(struct sp_compare_stage *c, uint32_t slot, uint32_t m
 static bool has_rows_to_move(const struct sp_compare_stage *c)
 {
     for (uint32_t i = 0; i < SP_CELL_PLACES; i++)
-        if (c->cells[i] && c->cells[i]->used > 0 &&
-            sp_maps_standing(&c->options.maps, i) == SP_CELL_LEAVING)
+        if (c->cells[i] && c->cells[i]->used > 0 && sp_cell_is_leaving(c, c->cells[i]->number))
             return true;
     return false;
 }
@@ -51,7 +50,7 @@ uint32_t sp_compare_stage_move(struct sp_compare_stage *c, uint32_t max_pages)
         if (c->move_slot >= c->slot_count)
             c->move_slot = 0;
         const struct sp_slot *s = &c->slots[c->move_slot];
-        if (s->owners && sp_maps_standing(&c->options.maps, s->cell) == SP_CELL_LEAVING)
+        if (s->owners && sp_cell_is_leaving(c, s->cell))
             asked += ask_owners(c, c->move_slot, max_pages - asked);
         if (asked < max_pages)
             c->move_slot++;
