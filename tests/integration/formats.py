@@ -1,8 +1,8 @@
 """Input formats: the same documents in each format that samepage reads give the same result."""
 
 import csv
-import io
 import gzip
+import io
 import json
 import os
 import subprocess

@@ -392,17 +392,35 @@ def the_centre_of_a_group_costs_as_little_in_a_group_of_four_times_as_many_pages
             found[at:at + 6] = [f"own{page}x{run}x{i}" for i in range(6)]
         return " ".join(found)
 
-    def probes(leaves):
+    def cost(leaves):
         centre, nothing = " ".join([*words, "centre"]), text(("nothing", 0, 50))
         leaf_texts = [(page, leaf(page)) for page in range(leaves)]
         another_winner = [(leaves, " ".join([*leaf(0).split()[38:], "z1", "z2", "z3", "z4"]))]
         flaps = [(leaves + 1, nothing if at % 2 else centre) for at in range(leaves)]
         crawls = ([*leaf_texts, *another_winner, (leaves + 1, centre), *more] for more in (flaps, []))
-        with_flaps, without = (written(work, crawl)["hub_probes"] for crawl in crawls)
-        return {"probes": (with_flaps - without) / len(flaps)}
-    few, many = probes(200), probes(800)
-    check(0 < few["probes"], few["probes"], "probes a fetch")
+        with_flaps, without = (written(work, crawl) for crawl in crawls)
+        return {name: (with_flaps[field] - without[field]) / len(flaps)
+                for name, field in (("probes", "hub_probes"), ("visited", "searched"))}
+    few, many = cost(200), cost(800)
+    check(0 < few["probes"] and 0 < few["visited"], few)
     wrong = list(wrong_growth("a centre", 200, few, many, [], NOTHING))
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
+def a_page_that_changes_while_its_group_is_apart_visits_as_few_others_in_one_of_four_times_as_many(work):
+    """Only the bridge resembles both halves of a group. When it has left, as many pages pay until one half leaves."""
+    def visited(half):
+        texts = [text(("word", first, 200)) for first in (0, 36, 18)]
+        pages = [(page, f"{texts[page % 2]} page{page}") for page in range(2 * half)]
+        bridge, gone = (2 * half, f"{texts[2]} bridge"), (2 * half, "")
+        changes = [(page, f"{texts[0]} changed{page}") for page in range(0, half // 2, 2)]
+        crawls = ([*pages, bridge, gone, *more] for more in (changes, []))
+        with_changes, without = (written(work, crawl)["searched"] for crawl in crawls)
+        return {"visited": (with_changes - without) / len(changes)}
+
+    few, many = visited(100), visited(400)
+    check(0 < few["visited"] and 0 < many["visited"], few, many)
+    wrong = list(wrong_growth("apart", 100, few, many, [], NOTHING))
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 

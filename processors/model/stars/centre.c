@@ -255,8 +255,9 @@ static void note_centred(struct sp_stars *s, uint32_t star, uint32_t children)
     sp_star_row_changed(s, s->stars[star].pivot);
 }
 
-/* Whether the star has doubled since its pivot was chosen, or is chosen for the first time: so the
- * cost is O(1) comparisons for each child that came. */
+/* Whether the star has doubled since its pivot was chosen, or it is chosen for the first time: so
+ * the cost is O(1) comparisons for each child that came. A star that has shrunk to a quarter counts
+ * from there. */
 static bool has_doubled(struct sp_stars *s, uint32_t star)
 {
     enum { SHRUNKEN = 4 };

@@ -133,18 +133,8 @@ void sp_star_set_heir(struct sp_stars *s, uint32_t star, uint32_t heir)
         heir_enter(s, star);
 }
 
-/* Comes before all stars with the heir. */
-static int before_all(const void *key, const void *object)
-{
-    (void)key, (void)object;
-    return 1;
-}
-
 uint32_t sp_star_with_heir(const struct sp_stars_domain *d, uint32_t heir)
 {
-    struct sp_shelf_place place = sp_shelf_find(&d->heirs, before_all, NULL, heir);
-    uint32_t star = sp_star_next_listed(&d->heirs, &place);
-    if (star == NONE || d->stars->stars[star].kids->owing->heir != heir)
-        return NONE;
-    return star;
+    const void *object = sp_shelf_first_with(&d->heirs, heir);
+    return object ? number_of(object) : NONE;
 }

@@ -212,7 +212,7 @@ void sp_shelf_prefetch(const struct sp_shelf *s, uint64_t head)
         prefetch_around(&s->boards[board], guess(s, board, head));
 }
 
-const void *sp_shelf_guess(const struct sp_shelf *s, uint64_t head)
+const void *sp_shelf_first_with(const struct sp_shelf *s, uint64_t head)
 {
     struct sp_shelf_place place = sp_shelf_find(s, before_all, NULL, head);
     if (place.board < s->board_count && place.at == s->boards[place.board].count)

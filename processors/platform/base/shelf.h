@@ -40,8 +40,8 @@ struct sp_shelf_place sp_shelf_find(const struct sp_shelf *s, sp_shelf_order *or
                                     const void *key, uint64_t head);
 /* Prefetches into the processor's caches what sp_shelf_find will read of the list. */
 void sp_shelf_prefetch(const struct sp_shelf *s, uint64_t head);
-/* Some object with that head, or NULL; reads no object. Use it only to prefetch. */
-const void *sp_shelf_guess(const struct sp_shelf *s, uint64_t head);
+/* The first object with that head, or NULL; reads no object. */
+const void *sp_shelf_first_with(const struct sp_shelf *s, uint64_t head);
 struct sp_shelf_place sp_shelf_first(const struct sp_shelf *s);
 /* Returns the object at that place, or NULL after the last one, and moves the place to the next. */
 void *sp_shelf_next(const struct sp_shelf *s, struct sp_shelf_place *place);

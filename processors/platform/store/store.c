@@ -188,6 +188,11 @@ const char *sp_db_message(const struct sp_db *db)
     return db->message;
 }
 
+const char *sp_db_err_text(const struct sp_db *db, enum sp_err err)
+{
+    return err == SP_STORE ? sp_db_message(db) : sp_err_text(err);
+}
+
 void sp_db_each_write(struct sp_db *db,
                       void (*each)(void *arg, struct sp_view key, struct sp_view value,
                                    bool deleted),

@@ -171,6 +171,8 @@ void sp_db_counts(const struct sp_db *db, struct sp_db_counts *ret_counts);
 
 /* The text of the last error; valid until the next error, or until the database is closed. */
 const char *sp_db_message(const struct sp_db *db);
+/* What is to be said of an error: that text if it is SP_STORE, else that of the error. */
+const char *sp_db_err_text(const struct sp_db *db, enum sp_err err);
 /* Approximate bytes on the disk, and of memory without the block cache. */
 void sp_db_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes);
 

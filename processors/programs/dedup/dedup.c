@@ -39,7 +39,7 @@ struct run {
 
 static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
 {
-    const char *detail = err == SP_STORE ? sp_db_message(r->db) : sp_err_text(err);
+    const char *detail = sp_db_err_text(r->db, err);
     return sp_fault_set(r->fault, err, "%s: %s", what, detail);
 }
 
@@ -376,7 +376,7 @@ static enum sp_err sync_outputs(void *arg)
     const struct run *r = arg;
     enum sp_err err = SP_OK;
     for (int i = 0; i < OUTPUTS && err == SP_OK; i++)
-        err = r->outputs[i].name ? sp_output_sync(&r->outputs[i]) : SP_OK;
+        err = sp_output_sync(&r->outputs[i]);
     return err;
 }
 

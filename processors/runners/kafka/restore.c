@@ -78,10 +78,8 @@ static const char *why(const struct sp_task *t, enum sp_err err)
         return "a marker cannot be read: another version of samepage, or another program, wrote it. Create topics with another topics.prefix, and publish the pages again";
     case SP_STATE_FORMAT:
         return "the local state belongs to a former changelog";
-    case SP_STORE:
-        return sp_db_message(t->db);
     default:
-        return sp_err_text(err);
+        return sp_db_err_text(t->db, err);
     }
 }
 

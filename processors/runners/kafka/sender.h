@@ -26,8 +26,8 @@ void sp_sender_publish(void *arg, const struct sp_status_event *event);
 /* Sends the message to its topic even if this worker could handle it itself; takes ownership. */
 void sp_sender_post(struct sp_sender *sender, struct sp_message *m);
 
-/* Tells the contain stage, if there is one. A fetch that found the page unchanged does not concern
- * it. */
+/* Tells the contain stage, which there must be, of a `crawled` message. A fetch that found the page
+ * unchanged does not concern it. */
 void sp_sender_note_fetch(struct sp_sender *sender, const struct sp_message *m);
 
 #endif

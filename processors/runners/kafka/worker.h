@@ -90,8 +90,8 @@ struct sp_worker_stage {
     void (*post)(void *stage, struct sp_message *m);
     /* NULL, or work that no message causes, done in each transaction before the flush. True: none
      * is left for now. While some is left, transactions are made without messages, too; `idle`:
-     * this is one of them, so there is time for more. So many partitions of this instance have such
-     * work, and share what one transaction has time for. */
+     * this is one of them, so there is time for more. `sharers`: the partitions of this instance
+     * that may have such work, which share what one transaction has time for. */
     bool (*upkeep)(void *stage, bool idle, uint32_t sharers);
     void (*measure)(void *stage, struct sp_stage_measure *sum); /* adds to it; may be NULL */
     /* Writes all changes into the open batch of the store. */

@@ -16,7 +16,7 @@
 
 enum sp_err sp_job_failed(struct sp_job *j, enum sp_err err, const char *what)
 {
-    const char *detail = err == SP_STORE ? sp_db_message(j->db) : sp_err_text(err);
+    const char *detail = sp_db_err_text(j->db, err);
     bool damaged =
         err == SP_CORRUPT || strstr(detail, "Corruption") || strstr(detail, "No such file");
     const char *advice = "";

@@ -181,7 +181,7 @@ enum sp_err sp_groups_write(struct sp_db *db, uint32_t tier1, const char *name,
     sp_buf_put(&unfinished, ".unfinished", sizeof ".unfinished");
     enum sp_err err = each_page(db, tier1, collect, &l);
     if (err != SP_OK) {
-        sp_fault_set(fault, err, "%s", err == SP_STORE ? sp_db_message(db) : sp_err_text(err));
+        sp_fault_set(fault, err, "%s", sp_db_err_text(db, err));
     } else {
         bool to_stdout = strcmp(name, "-") == 0, in_place = to_stdout || sp_names_special(name);
         sort_members(&l);

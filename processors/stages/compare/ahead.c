@@ -34,7 +34,7 @@ void sp_compare_stage_follow(const struct sp_compare_stage *c, uint32_t cell, st
     else if (row && step == 3)
         sp_shelf_prefetch(&row->others, page.hi);
     else if (row && step == 4)
-        sp_prefetch_bytes(sp_shelf_guess(&row->others, page.hi), sizeof(struct sp_other));
+        sp_prefetch_bytes(sp_shelf_first_with(&row->others, page.hi), sizeof(struct sp_other));
 }
 
 /* ---- for the store */

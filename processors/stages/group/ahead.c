@@ -11,7 +11,7 @@ static void prefetch_large(const struct sp_large *l, struct sp_id page, bool mem
     if (!member)
         sp_shelf_prefetch(&l->members, page.hi);
     else
-        sp_prefetch_bytes(sp_shelf_guess(&l->members, page.hi), sizeof(struct sp_member));
+        sp_prefetch_bytes(sp_shelf_first_with(&l->members, page.hi), sizeof(struct sp_member));
 }
 
 /* A page of a small group with others is left to the step itself. */

@@ -39,6 +39,7 @@ static void note(struct around *a, struct sp_hub *h)
 
 static void note_row(struct around *a, uint32_t row)
 {
+    a->st->stats.searched++;
     note(a, sp_hub_at(a->g->large, row));
 }
 

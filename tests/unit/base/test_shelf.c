@@ -44,15 +44,17 @@ static size_t differences(const struct sp_shelf *s, const bool *there, uint32_t 
 static size_t wrong_look_ups(const struct sp_shelf *s, const bool *there, uint32_t *numbers,
                              uint32_t step)
 {
-    const uint32_t *next = NULL, *guessed;
+    const uint32_t *next = NULL, *first;
     size_t wrong = 0;
     for (uint32_t n = NUMBERS; n-- > 0;) {
         next = there[n] ? &numbers[n] : next;
         struct sp_shelf_place place = sp_shelf_find(s, order, &n, head_of(n, step));
         wrong += sp_shelf_next(s, &place) != next;
-        guessed = sp_shelf_guess(s, head_of(n, step));
-        wrong += there[n] && !guessed;
-        wrong += guessed && head_of(*guessed, step) != head_of(n, step);
+        first = sp_shelf_first_with(s, head_of(n, step));
+        wrong += there[n] && (!first || *first > n);
+        wrong += first && head_of(*first, step) != head_of(n, step);
+        wrong += first && first > numbers && there[first - numbers - 1] &&
+                 head_of(*first - 1, step) == head_of(n, step);
     }
     return wrong;
 }

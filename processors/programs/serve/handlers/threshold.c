@@ -60,7 +60,6 @@ static int by_rank(const void *a, const void *b)
     return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
 }
 
-/* Forms components, and winners within them, as the group stage would. */
 /* The member to which it redirects, or itself. */
 static uint32_t target_of(const struct sp_members *m, uint32_t i)
 {
@@ -90,6 +89,7 @@ static void follow_redirects(struct trial *x)
     sp_free(target);
 }
 
+/* Forms components, and winners within them, as the group stage would. */
 static void regroup(struct trial *x)
 {
     struct sp_members *m = &x->members;
