@@ -102,7 +102,7 @@ static bool has_more_than_next(const struct sp_large *l, struct sp_shelf_place p
 
 static void find_behind(struct sp_group_stage *st, struct sp_large *l, struct unaware *u)
 {
-    struct sp_shelf_place place = sp_cover_after(&l->ranks, &l->changed);
+    struct sp_shelf_place place = sp_place_after(&l->ranks, &l->changed);
     struct sp_hub *h;
     u->more |= has_more_than_next(l, place);
     for (int i = 0; i < NEXT && !st->err && (h = sp_shelf_next(&l->ranks, &place)); i++)

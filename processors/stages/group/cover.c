@@ -17,7 +17,6 @@
  * A hub that has been decided need be compared with newer winners only: it knows up to which winner
  * it has been judged. The statuses that a step tells depend on the members and on what they were
  * told before, never on which hubs are decided: that state is lost when the group is read again. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -35,33 +34,19 @@ void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h)
     sp_hub_list_add(&l->todo, h);
 }
 
-/* ---- places in the order of ranks */
-
-/* Whether the place is set and the hub is ranked behind it. */
-static bool is_behind(const struct sp_rank_place *p, const struct sp_hub *h)
-{
-    return p->set && sp_rank_cmp(&p->rank, p->page, &h->rank, h->page) < 0;
-}
-
-static void put_at(struct sp_rank_place *p, const struct sp_hub *h)
-{
-    *p = (struct sp_rank_place){true, h->rank, h->page};
-}
+/* ---- winners come and go */
 
 static void move_up(struct sp_rank_place *p, const struct sp_hub *h)
 {
-    if (!p->set || sp_rank_cmp(&h->rank, h->page, &p->rank, p->page) < 0)
-        put_at(p, h);
+    if (!p->set || !sp_place_precedes(p, h))
+        *p = sp_place_of(h);
 }
 
-struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct sp_rank_place *p)
+static void undecide_from(struct sp_large *l, const struct sp_hub *h)
 {
-    struct sp_shelf_place place = sp_hub_place(hubs, p), next = place;
-    struct sp_hub *h = sp_shelf_next(hubs, &next);
-    return h && !is_behind(p, h) ? next : place;
+    if (!sp_place_precedes(&l->decided, h))
+        l->decided = sp_place_before(h);
 }
-
-/* ---- winners come and go */
 
 /* As of the last decision. */
 static bool wins(const struct sp_hub *h)
@@ -128,8 +113,10 @@ void sp_cover_leave(struct sp_group *g, struct sp_hub *h)
 
 void sp_cover_restore(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner, float similarity)
 {
-    if (winner == h)
+    if (winner == h) {
         crown(l, h);
+        l->unread = sp_place_before_all();
+    }
     sp_hub_follow(h, winner);
     h->similarity = similarity;
 }
@@ -140,7 +127,7 @@ void sp_cover_forget_all(struct sp_group *g)
     for (uint32_t i = 0; i < l->todo.count; i++)
         l->todo.hubs[i]->todo = false;
     l->todo.count = 0;
-    l->decided = (struct sp_rank_place){.set = true, .rank = {.popularity = (double)INFINITY}};
+    l->decided = sp_place_before_all();
 }
 
 /* ---- one hub */
@@ -153,6 +140,7 @@ struct search {
     bool full;      /* the hub must be compared with all winners, also those it was compared with
                      * before */
     bool frontier;  /* all hubs ranked behind it are undecided */
+    bool blocked;   /* the winners are not ready (sp_winning_is_ready) */
     uint32_t tried; /* winners */
     struct sp_hub *winner;
     double similarity;
@@ -186,6 +174,7 @@ static void try_in_order(struct search *s)
             found(s, w, similarity);
             return;
         }
+    s->blocked = walk.blocked;
 }
 
 /* Tries the winners added since the hub was judged that rank before the winner that it has. */
@@ -196,7 +185,8 @@ static void try_new(struct search *s)
     for (uint64_t n = h->judged; n < l->wins && !s->st->err; n++) {
         struct sp_hub *w = l->recent.hubs[n - l->recent_from];
         bool current = w && w != h && wins(w) && w->won == n + 1;
-        if (current && sp_hub_before(w, s->winner ? s->winner : h) && !is_behind(&l->decided, w))
+        if (current && sp_hub_before(w, s->winner ? s->winner : h) &&
+            !sp_place_precedes(&l->decided, w))
             try_winner(s, w);
     }
 }
@@ -205,7 +195,8 @@ static void try_new(struct search *s)
 static bool still_holds(const struct sp_large *l, const struct sp_hub *h)
 {
     const struct sp_hub *w = h->winner;
-    return wins(w) && w->won <= h->judged && sp_hub_before(w, h) && !is_behind(&l->decided, w);
+    return wins(w) && w->won <= h->judged && sp_hub_before(w, h) &&
+           !sp_place_precedes(&l->decided, w);
 }
 
 /* Whether no winner ranked before that of h has come since h was judged. */
@@ -231,7 +222,7 @@ static void search_decided(struct search *s)
         try_new(s);
 }
 
-/* The hub has just become a winner. */
+/* The hub has just become a winner. The winners are ready. */
 static void depose_similar(struct sp_large *l, struct sp_hub *h)
 {
     uint32_t tried = 0, count = 0;
@@ -281,12 +272,25 @@ static void take(struct search *s)
     h->todo = false;
 }
 
-static void decide_one(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h,
+/* Whether the winners are ready for what follows the search. */
+static bool can_be_taken(const struct search *s)
+{
+    bool deposes = !s->winner && s->hub->winner != s->hub && !s->frontier;
+    return !s->blocked && (!deposes || sp_winning_is_ready(s->l) || s->st->err);
+}
+
+/* False: nothing has changed, because the winners are not ready. */
+static bool decide_one(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h,
                        bool frontier)
 {
     struct search s = {.st = st, .l = l, .hub = h, .frontier = frontier};
     search_decided(&s);
+    if (!can_be_taken(&s)) {
+        search_ended(h);
+        return false;
+    }
     take(&s);
+    return true;
 }
 
 /* ---- hubs one after another */
@@ -345,21 +349,23 @@ static bool decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
 {
     struct search s = {.st = st, .l = l, .hub = h, .frontier = true};
     search_decided(&s);
+    if (s.blocked) {
+        search_ended(h);
+        return false;
+    }
     struct sp_shelf_place place =
-        s.winner ? sp_shelf_first(&l->ranks) : sp_cover_after(&l->ranks, &l->decided);
+        s.winner ? sp_shelf_first(&l->ranks) : sp_place_after(&l->ranks, &l->decided);
     struct ahead ahead = {.place = place};
     uint32_t walked = 0;
     for (struct sp_hub *x; !s.winner && !st->err && (x = sp_shelf_next(&l->ranks, &place));) {
         keep_ahead(l, &ahead, walked++);
-        if (x != h && !may_go_on(l)) {
+        if (x != h && !(may_go_on(l) && decide_one(st, l, x, true))) {
             search_ended(h);
             return false;
         }
-        if (x != h)
-            decide_one(st, l, x, true);
         if (st->err)
             break;
-        put_at(&l->decided, x);
+        l->decided = sp_place_of(x);
         if (x == h)
             break;
         if (wins(x) && (s.full || x->won > h->judged))
@@ -372,7 +378,7 @@ static bool decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
 bool sp_cover_is_decided(const struct sp_hub *h)
 {
     const struct sp_large *l = h->group->large;
-    if (!h->best || !h->winner || h->todo || is_behind(&l->decided, h))
+    if (!h->best || !h->winner || h->todo || sp_place_precedes(&l->decided, h))
         return false;
     return h->winner == h || (still_holds(l, h) && is_first(l, h));
 }
@@ -388,9 +394,12 @@ bool sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
     if (sp_cover_is_decided(h) || st->err ||
         (h->winner && h->winner->best && st->options.canary == SP_CANARY_STALE_COVER))
         return true;
-    if (is_behind(&l->decided, h))
+    if (sp_place_precedes(&l->decided, h))
         return decide_behind(st, l, h);
-    decide_one(st, l, h, false);
+    if (!decide_one(st, l, h, false)) {
+        undecide_from(l, h);
+        return false;
+    }
     return true;
 }
 
@@ -399,15 +408,14 @@ bool sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g)
     struct sp_large *l = g->large;
     if (!l->decided.set)
         return true;
-    struct sp_shelf_place place = sp_cover_after(&l->ranks, &l->decided);
+    struct sp_shelf_place place = sp_place_after(&l->ranks, &l->decided);
     struct ahead ahead = {.place = place};
     uint32_t walked = 0;
     for (struct sp_hub *h; !st->err && (h = sp_shelf_next(&l->ranks, &place));) {
         keep_ahead(l, &ahead, walked++);
-        if (!may_go_on(l))
+        if (!may_go_on(l) || !decide_one(st, l, h, true))
             return false;
-        decide_one(st, l, h, true);
-        put_at(&l->decided, h);
+        l->decided = sp_place_of(h);
     }
     l->decided.set = st->err;
     return true;
@@ -442,7 +450,7 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
     if (l->todo.count)
         qsort(l->todo.hubs, l->todo.count, sizeof *l->todo.hubs, sp_hub_by_rank);
     for (struct sp_hub *h; !st->err && (h = next_hub(l, &at, &todo));) {
-        if ((todo || !is_behind(&l->decided, h)) && !sp_cover_decide(st, h))
+        if ((todo || !sp_place_precedes(&l->decided, h)) && !sp_cover_decide(st, h))
             h->todo = false; /* it is behind what is decided */
         if (todo && wins(h))
             move_up(&l->changed, h);

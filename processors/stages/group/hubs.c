@@ -11,41 +11,6 @@ static int rank_order(const void *key, const void *object)
     return sp_rank_cmp(&m->rank, m->page, &k->rank, k->page);
 }
 
-static int hub_order(const void *key, const void *object)
-{
-    const struct sp_rank_place *k = key;
-    const struct sp_hub *h = object;
-    return sp_rank_cmp(&h->rank, h->page, &k->rank, k->page);
-}
-
-void sp_hub_shelve(struct sp_shelf *hubs, struct sp_hub *h)
-{
-    const struct sp_rank_place at = {true, h->rank, h->page};
-    sp_shelf_add(hubs, hub_order, &at, sp_rank_head(&h->rank, h->page), h);
-}
-
-void sp_hub_unshelve(struct sp_shelf *hubs, struct sp_hub *h)
-{
-    const struct sp_rank_place at = {true, h->rank, h->page};
-    sp_shelf_remove(hubs, hub_order, &at, sp_rank_head(&h->rank, h->page));
-}
-
-struct sp_shelf_place sp_hub_place(const struct sp_shelf *hubs, const struct sp_rank_place *at)
-{
-    return sp_shelf_find(hubs, hub_order, at, sp_rank_head(&at->rank, at->page));
-}
-
-bool sp_hub_before(const struct sp_hub *a, const struct sp_hub *b)
-{
-    return sp_rank_cmp(&a->rank, a->page, &b->rank, b->page) < 0;
-}
-
-int sp_hub_by_rank(const void *a, const void *b)
-{
-    const struct sp_hub *x = *(struct sp_hub *const *)a, *y = *(struct sp_hub *const *)b;
-    return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
-}
-
 /* ---- the members of one content */
 
 static void hold(struct sp_hub *h, struct sp_member *m)

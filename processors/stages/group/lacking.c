@@ -18,7 +18,7 @@
 #include "group/large.h"
 
 struct seat {
-    struct sp_hub *hub; /* hub->looked_up is the seat's number, plus 1; NULL: free */
+    struct sp_hub *hub; /* its lacking_seats[side] is the seat's number, plus 1; NULL: free */
     double most;        /* as in its pattern */
     uint64_t brief[SP_PARITY_BRIEF];
 };
@@ -28,7 +28,10 @@ struct sp_lacking_winners {
     struct seat *seats;
     uint32_t count;
     uint32_t cap;
+    uint32_t side;       /* 0 or 1; of the two that a group may have at a time, each has another */
     uint32_t centred_at; /* winners with which a better reference is looked for */
+    bool is_first;       /* its reference is a winner */
+    struct sp_rank_place made; /* winners ranked up to it are in; not set: all are */
 };
 
 static bool seat_of(struct sp_large *l, struct sp_hub *h, struct seat *ret_seat)
@@ -50,79 +53,129 @@ static void add_seats(struct sp_lacking_winners *k, uint32_t count)
     k->count = count;
 }
 
-void sp_lacking_winners_enter(struct sp_large *l, struct sp_hub *h)
+static void enter(struct sp_large *l, struct sp_lacking_winners *k, struct sp_hub *h)
 {
-    struct sp_lacking_winners *k = l->lacking;
     struct seat seat;
-    if (!k || h->looked_up || !seat_of(l, h, &seat))
+    if (h->lacking_seats[k->side] || !seat_of(l, h, &seat))
         return;
     const struct sp_signature *s = sp_hub_signature(l->stage, h);
-    uint32_t at = sp_lacking_put(k->index, s, seat.most);
+    uint32_t at = s ? sp_lacking_put(k->index, s, seat.most) : 0;
+    if (!s)
+        return;
     if (at >= k->count)
         add_seats(k, at + 1);
     k->seats[at] = seat;
-    h->looked_up = at + 1;
+    h->lacking_seats[k->side] = at + 1;
 }
 
-void sp_lacking_winners_leave(struct sp_large *l, struct sp_hub *h)
+static void leave(struct sp_lacking_winners *k, struct sp_hub *h)
 {
-    struct sp_lacking_winners *k = l->lacking;
-    if (!k || !h->looked_up)
+    uint32_t seat = h->lacking_seats[k->side];
+    if (!seat)
         return;
-    uint32_t at = h->looked_up - 1;
-    SP_ASSERT(at < k->count && k->seats[at].hub == h);
-    sp_lacking_take(k->index, at);
-    k->seats[at].hub = NULL;
-    h->looked_up = 0;
+    SP_ASSERT(seat <= k->count && k->seats[seat - 1].hub == h);
+    sp_lacking_take(k->index, seat - 1);
+    k->seats[seat - 1].hub = NULL;
+    h->lacking_seats[k->side] = 0;
 }
 
-void sp_lacking_winners_end(struct sp_large *l)
+static void end(struct sp_lacking_winners *k)
 {
-    struct sp_lacking_winners *k = l->lacking;
     if (!k)
         return;
     for (uint32_t i = 0; i < k->count; i++)
         if (k->seats[i].hub)
-            k->seats[i].hub->looked_up = 0;
+            k->seats[i].hub->lacking_seats[k->side] = 0;
     sp_lacking_free(k->index);
     sp_free(k->seats);
     sp_free(k);
-    l->lacking = NULL;
 }
 
-static void make(struct sp_large *l, const struct sp_signature *reference)
+void sp_lacking_winners_enter(struct sp_large *l, struct sp_hub *h)
 {
-    struct sp_shelf_place place = sp_shelf_first(&l->winners);
-    l->lacking = sp_calloc(1, sizeof *l->lacking);
-    l->lacking->index = sp_lacking_new(reference, true);
-    l->lacking->centred_at = 2 * l->winners.count;
-    for (struct sp_hub *w; (w = sp_shelf_next(&l->winners, &place));)
-        sp_lacking_winners_enter(l, w);
+    if (l->lacking)
+        enter(l, l->lacking, h);
+    if (l->lacking_next)
+        enter(l, l->lacking_next, h);
 }
 
-/* The first reference is the first winner, which differs in its own way from the page that all
- * resemble. What most winners have is nearer to that page: the fewer shingles a winner differs by,
- * the fewer others can resemble it. */
-static void centre(struct sp_large *l)
+void sp_lacking_winners_leave(struct sp_large *l, struct sp_hub *h)
 {
-    struct sp_signature *reference = sp_lacking_centre(l->lacking->index);
-    l->lacking->centred_at = 2 * l->winners.count;
-    if (!reference)
-        return;
-    sp_lacking_winners_end(l);
-    make(l, reference);
-    sp_signature_unref(reference);
+    if (l->lacking)
+        leave(l->lacking, h);
+    if (l->lacking_next)
+        leave(l->lacking_next, h);
 }
 
-static void make_first(struct sp_large *l)
+void sp_lacking_winners_end(struct sp_large *l)
+{
+    end(l->lacking);
+    end(l->lacking_next);
+    l->lacking = l->lacking_next = NULL;
+}
+
+/* ---- made in parts */
+
+static void begin(struct sp_large *l, const struct sp_signature *reference, bool is_first)
+{
+    struct sp_lacking_winners *k = sp_calloc(1, sizeof *k);
+    k->index = sp_lacking_new(reference, true);
+    k->side = l->lacking ? !l->lacking->side : 0;
+    k->centred_at = 2 * l->winners.count;
+    k->is_first = is_first;
+    k->made = sp_place_before_all();
+    l->lacking_next = k;
+}
+
+static void begin_first(struct sp_large *l)
 {
     struct sp_shelf_place place = sp_shelf_first(&l->winners);
     struct sp_hub *w = sp_shelf_next(&l->winners, &place);
     const struct sp_signature *first = w ? sp_hub_signature(l->stage, w) : NULL;
-    if (!first)
+    if (first)
+        begin(l, first, true);
+}
+
+/* What most winners have is nearer than a winner to the page that all resemble: the fewer shingles
+ * a winner differs by, the fewer others can resemble it. False: the index has that reference. */
+static bool begin_centred(struct sp_large *l, struct sp_lacking_winners *k)
+{
+    struct sp_signature *reference = sp_lacking_centre(k->index);
+    k->centred_at = 2 * l->winners.count;
+    if (reference)
+        begin(l, reference, false);
+    sp_signature_unref(reference);
+    return reference;
+}
+
+static void begin_if_due(struct sp_large *l)
+{
+    bool test = l->stage->options.large_from;
+    if (l->lacking_next)
         return;
-    make(l, first);
-    centre(l);
+    if (!l->lacking && (test ? l->wins % 2 : l->winners.count >= l->lacking_from))
+        begin_first(l);
+    else if (l->lacking && l->winners.count >= l->lacking->centred_at)
+        begin_centred(l, l->lacking);
+}
+
+/* The first index tells what most winners have. */
+static void finish(struct sp_large *l)
+{
+    struct sp_lacking_winners *k = l->lacking_next;
+    l->lacking_next = NULL;
+    if (k->is_first && begin_centred(l, k)) {
+        end(k);
+        return;
+    }
+    end(l->lacking);
+    l->lacking = k;
+    sp_lookup_end(l);
+}
+
+static void enter_next(struct sp_large *l, struct sp_hub *h)
+{
+    enter(l, l->lacking_next, h);
 }
 
 /* ---- searching */
@@ -130,13 +183,10 @@ static void make_first(struct sp_large *l)
 bool sp_lacking_winners_serve(struct sp_large *l)
 {
     bool test = l->stage->options.large_from;
-    bool due = test ? !l->lookup && l->wins % 2 : l->winners.count >= l->lacking_from;
-    if (!l->lacking && due) {
-        sp_lookup_end(l);
-        make_first(l);
-    } else if (l->lacking && l->winners.count >= l->lacking->centred_at) {
-        centre(l);
-    }
+    begin_if_due(l);
+    if (l->lacking_next &&
+        sp_place_make_some(l, &l->winners, &l->lacking_next->made, sp_winning_part(l), enter_next))
+        finish(l);
     if (l->lacking && !test && 2 * sp_lacking_odd(l->lacking->index) > l->winners.count) {
         l->lacking_from = 2 * l->winners.count;
         sp_lacking_winners_end(l);
@@ -168,7 +218,8 @@ void sp_lacking_winners_near(struct sp_large *l, struct sp_hub *h,
     if (!s || !seat_of(l, h, &x))
         return;
     struct sp_lacking_found found = sp_lacking_find(
-        k->index, s, x.most, h->looked_up ? (int64_t)h->looked_up - 1 : SP_LACKING_NONE);
+        k->index, s, x.most,
+        h->lacking_seats[k->side] ? (int64_t)h->lacking_seats[k->side] - 1 : SP_LACKING_NONE);
     for (uint32_t i = 0; i < found.count; i++)
         sp_prefetch_bytes(&k->seats[found.items[i]], sizeof *k->seats);
     for (uint32_t i = 0; i < found.count; i++) {

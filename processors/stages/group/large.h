@@ -14,6 +14,7 @@
  *   large.c   adds, removes and changes members
  *   fit.c     a group becomes large or small
  *   hubs.c    hubs, and their rows in the star index
+ *   places.c  lists of hubs by rank, and what is made of one in parts
  *   bonds.c   bonds between stars: is the group still connected?
  *   search.c  searches along bonds: which stars are connected?       search.h
  *   pieces.c  finds the pieces, and lets them leave
@@ -71,16 +72,16 @@ struct sp_hub {
     struct sp_hub *first_follower;  /* of those */
     struct sp_hub *next_follower;   /* of its winner */
     struct sp_hub **at_follower;
-    uint32_t looked_up; /* its seat in a bench of large->lookup or in large->lacking, plus 1; 0: it
-                         * is in neither */
-    bool ghost;         /* it has left, but its row is a ghost */
-    bool over;          /* it is kept only for its followers */
-    bool open;          /* in large->open */
-    float similarity;   /* to the winner */
-    float own_similarity; /* between two of its members; -1: not known yet */
-    uint64_t judged;      /* it was compared with the winners up to that number */
-    uint64_t won;         /* its number as a winner */
-    uint64_t met;         /* the last search of large->sharing that met it */
+    uint32_t looked_up;        /* its seat in a bench of large->lookup, plus 1; 0: none */
+    uint32_t lacking_seats[2]; /* in large->lacking and large->lacking_next, plus 1; 0: none */
+    bool ghost;                /* it has left, but its row is a ghost */
+    bool over;                 /* it is kept only for its followers */
+    bool open;                 /* in large->open */
+    float similarity;          /* to the winner */
+    float own_similarity;      /* between two of its members; -1: not known yet */
+    uint64_t judged;           /* it was compared with the winners up to that number */
+    uint64_t won;              /* its number as a winner */
+    uint64_t met;              /* the last search of large->sharing that met it */
     struct sp_bond *out;
     struct sp_bond *in;
     uint32_t label; /* of a pivot: the search that came to its star, plus 1 (search.c); of any hub:
@@ -129,19 +130,22 @@ struct sp_large {
     uint32_t *free_rows;
     uint32_t free_row_count;
     uint32_t free_row_cap;
-    struct sp_hub_list todo;   /* to be judged */
-    struct sp_hub_list recent; /* winners in the order in which they became winners; NULL: no
-                                * longer one */
-    uint64_t recent_from;      /* the number of the first of them */
-    uint64_t wins;             /* the number of the last */
-    struct sp_lacking_winners *lacking; /* lacking.c; NULL: not needed yet, or of no use */
-    uint32_t lacking_from;              /* winners with which it is tried again */
-    struct sp_lookup *lookup;   /* lookup.c; NULL: not needed yet; only one of both is made */
-    struct sp_sharing *sharing; /* sharing.c; NULL: not needed yet, or of no use */
-    uint32_t sharing_from;      /* winners with which it is tried again; 0: not tried yet */
-    uint32_t paid;              /* hubs that may be opened (cover.c) */
-    uint32_t may_decide; /* so many further hubs may be decided before one that this step needs */
-    struct sp_hub_list near;     /* scratch of winning.c */
+    struct sp_hub_list todo;     /* to be judged */
+    struct sp_hub_list recent;   /* winners in the order in which they became winners; NULL: no
+                                  * longer one */
+    uint64_t recent_from;        /* the number of the first of them */
+    uint64_t wins;               /* the number of the last */
+    struct sp_rank_place unread; /* the next winner may have no pattern; not set: all have one */
+    struct sp_lacking_winners *lacking;      /* lacking.c; NULL: not needed yet, or of no use */
+    struct sp_lacking_winners *lacking_next; /* the same, until it has all winners; NULL: none */
+    uint32_t lacking_from;                   /* winners with which it is tried again */
+    struct sp_lookup *lookup;                /* lookup.c; NULL: not needed */
+    struct sp_sharing *sharing;              /* sharing.c; NULL: not needed yet, or of no use */
+    uint32_t sharing_from;   /* winners with which it is tried again; 0: not tried yet */
+    uint32_t paid;           /* hubs that may be opened (cover.c) */
+    uint32_t may_decide;     /* so many further hubs may be decided, or signatures of winners read,
+                              * before     the hub that this step needs is decided */
+    struct sp_hub_list near; /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
     struct sp_hub_list doubts;   /* may no longer be connected */
     bool all_doubted;            /* all hubs are among them */
@@ -199,7 +203,7 @@ void sp_large_free(struct sp_group_stage *st, struct sp_group *g);
 struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group *g,
                                      uint32_t *ret_count);
 
-/* ---- hubs.c */
+/* ---- places.c */
 /* Lists of hubs by rank: adds a hub, removes it, and finds the first hub that is not before a
  * place. A hub's rank must not change in between. */
 void sp_hub_shelve(struct sp_shelf *hubs, struct sp_hub *h);
@@ -207,6 +211,20 @@ void sp_hub_unshelve(struct sp_shelf *hubs, struct sp_hub *h);
 struct sp_shelf_place sp_hub_place(const struct sp_shelf *hubs, const struct sp_rank_place *at);
 int sp_hub_by_rank(const void *a, const void *b); /* of a list of hubs, for qsort */
 bool sp_hub_before(const struct sp_hub *a, const struct sp_hub *b); /* in rank order */
+struct sp_rank_place sp_place_of(const struct sp_hub *h);
+/* A place before the hub. Other hubs ranked before the hub do not follow the place. */
+struct sp_rank_place sp_place_before(const struct sp_hub *h);
+struct sp_rank_place sp_place_before_all(void);
+/* Whether the place is set and the hub is ranked behind it. */
+bool sp_place_precedes(const struct sp_rank_place *p, const struct sp_hub *h);
+/* The first hub behind the place in a list of hubs by rank. */
+struct sp_shelf_place sp_place_after(const struct sp_shelf *hubs, const struct sp_rank_place *p);
+/* Calls `make` for the next hubs behind the place *made, at most so many, and moves it. True: there
+ * are no more, and the place is not set. False as well if there is an error, in the stage. */
+bool sp_place_make_some(struct sp_large *l, const struct sp_shelf *hubs, struct sp_rank_place *made,
+                        uint32_t most, void (*make)(struct sp_large *l, struct sp_hub *h));
+
+/* ---- hubs.c */
 struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h);
 /* Between two of its members. */
 float sp_hub_own_similarity(struct sp_hub *h);
@@ -308,6 +326,11 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 /* The same, but compares in any case. */
 bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                         double *ret_similarity);
+/* The winners of a group that was read have no patterns yet. Makes some, at most large->may_decide.
+ * True: a search may need them all. */
+bool sp_winning_is_ready(struct sp_large *l);
+/* How many winners a search puts into an index that is being made. */
+uint32_t sp_winning_part(const struct sp_large *l);
 /* Winners in large->lacking or large->lookup that are still to be read. */
 struct sp_lookup_range {
     const struct sp_hub *from; /* the first, by rank */
@@ -328,6 +351,7 @@ struct sp_winning_walk {
     bool near;       /* over large->near; otherwise over all */
     bool by_pattern; /* over large->near, which has the next of `range` */
     bool whole;      /* by_pattern: large->near has all of them */
+    bool blocked;    /* it has ended because the winners are not ready, and there is no error */
     uint32_t passed;
     struct sp_lookup_range range; /* by_pattern: still to be read */
     uint32_t at;
@@ -338,7 +362,7 @@ struct sp_winning_walk sp_winning_before(struct sp_large *l, struct sp_hub *h,
                                          const struct sp_hub *end, uint64_t after, uint32_t *tried);
 /* Those ranked behind the hub, which is a winner. */
 struct sp_winning_walk sp_winning_behind(struct sp_large *l, struct sp_hub *h, uint32_t *tried);
-/* NULL: there are no more. */
+/* NULL: there are no more, or the walk is blocked. */
 struct sp_hub *sp_winning_next(struct sp_winning_walk *walk);
 /* Frees what the calls before have kept with the hub; for one that does not win. */
 void sp_winning_forget_pattern(struct sp_hub *h);
@@ -350,7 +374,7 @@ bool sp_winning_pattern(struct sp_large *l, struct sp_hub *h, struct sp_parity_w
 /* The hub has become a winner, and is one no longer. */
 void sp_lacking_winners_enter(struct sp_large *l, struct sp_hub *h);
 void sp_lacking_winners_leave(struct sp_large *l, struct sp_hub *h);
-/* Whether it can be searched; makes it if it may be of use. */
+/* Whether it can be searched; makes a part of it if it may be of use. */
 bool sp_lacking_winners_serve(struct sp_large *l);
 /* Fills l->near with those winners of the range, by rank, that can be similar to the hub. */
 void sp_lacking_winners_near(struct sp_large *l, struct sp_hub *h,
@@ -361,7 +385,9 @@ void sp_lacking_winners_end(struct sp_large *l);
 /* The hub has become a winner, and is one no longer. */
 void sp_sharing_enter(struct sp_large *l, struct sp_hub *h);
 void sp_sharing_leave(struct sp_large *l, struct sp_hub *h);
-/* Whether it can be searched; makes it if it may be of use. */
+/* Whether it can be searched. */
+bool sp_sharing_is_whole(const struct sp_large *l);
+/* The same, but makes a part of it if it may be of use. */
 bool sp_sharing_serves(struct sp_large *l);
 /* Fills l->near with those winners of the range, by rank, that can be similar to the hub. False:
  * they are too many. */
@@ -395,11 +421,9 @@ void sp_cover_restore(struct sp_large *l, struct sp_hub *h, struct sp_hub *winne
 void sp_cover_forget_all(struct sp_group *g);
 /* Decides the hubs whose best member has changed, and which members this step tells. */
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g);
-/* The first hub after the place in a list of hubs by rank. */
-struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct sp_rank_place *p);
 /* Brings h->winner and h->similarity up to date with the members. False: that needs more decisions
- * about other hubs than large->may_decide, and no error has occurred. Those that were made are
- * kept, so that further calls will succeed. */
+ * about other hubs, or more signatures of winners (sp_winning_is_ready), than large->may_decide,
+ * and no error has occurred. What was done is kept, so that further calls will succeed. */
 bool sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h);
 /* The same for all hubs. */
 bool sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g);

@@ -28,6 +28,7 @@ enum {
 struct sp_sharing {
     struct sp_postings *postings; /* one of the first shingles of a winner -> its row */
     uint64_t count;               /* of postings */
+    struct sp_rank_place made;    /* winners ranked up to it are in; not set: all are */
     uint64_t searches;
     uint32_t price; /* of those that would have read too many postings */
 };
@@ -61,44 +62,68 @@ void sp_sharing_end(struct sp_large *l)
     l->sharing = NULL;
 }
 
-void sp_sharing_enter(struct sp_large *l, struct sp_hub *h)
+static void put(struct sp_large *l, struct sp_hub *h)
 {
     struct sp_sharing *k = l->sharing;
     const uint32_t *shingles;
-    uint32_t count = k ? first_of(l, h, &shingles) : 0;
+    uint32_t count = first_of(l, h, &shingles);
     h->met = 0; /* an index that is made again numbers its searches from 1 again */
     for (uint32_t i = 0; i < count; i++)
         if (!is_repeat(shingles, i)) {
             sp_postings_add(k->postings, shingles[i], h->row);
             k->count++;
         }
-    if (k && k->count > POSTINGS_MOST) {
-        l->sharing_from = UINT32_MAX;
-        sp_sharing_end(l);
-    }
 }
 
-void sp_sharing_leave(struct sp_large *l, struct sp_hub *h)
+static void take(struct sp_large *l, struct sp_hub *h)
 {
     struct sp_sharing *k = l->sharing;
     const uint32_t *shingles;
-    uint32_t count = k ? first_of(l, h, &shingles) : 0;
+    uint32_t count = first_of(l, h, &shingles);
     for (uint32_t i = 0; i < count; i++)
         if (!is_repeat(shingles, i)) {
             sp_postings_remove(k->postings, shingles[i], h->row);
             k->count--;
         }
-    if (k && l->stage->err)
+}
+
+static bool is_full(struct sp_large *l)
+{
+    if (l->sharing->count <= POSTINGS_MOST)
+        return false;
+    l->sharing_from = UINT32_MAX;
+    sp_sharing_end(l);
+    return true;
+}
+
+/* Whether the index has winners of its rank. */
+static bool has_those_like(const struct sp_large *l, const struct sp_hub *h)
+{
+    return l->sharing && !sp_place_precedes(&l->sharing->made, h);
+}
+
+void sp_sharing_enter(struct sp_large *l, struct sp_hub *h)
+{
+    if (!has_those_like(l, h))
+        return;
+    put(l, h);
+    is_full(l);
+}
+
+void sp_sharing_leave(struct sp_large *l, struct sp_hub *h)
+{
+    if (!has_those_like(l, h))
+        return;
+    take(l, h);
+    if (l->stage->err)
         sp_sharing_end(l); /* it may still have the hub */
 }
 
-static void make(struct sp_large *l)
+static void begin(struct sp_large *l)
 {
-    struct sp_shelf_place place = sp_shelf_first(&l->winners);
     l->sharing = sp_calloc(1, sizeof *l->sharing);
     l->sharing->postings = sp_postings_new();
-    for (struct sp_hub *w; l->sharing && (w = sp_shelf_next(&l->winners, &place));)
-        sp_sharing_enter(l, w);
+    l->sharing->made = sp_place_before_all();
 }
 
 /* ---- searching */
@@ -114,14 +139,29 @@ static void charge(struct sp_large *l)
     sp_sharing_end(l);
 }
 
-bool sp_sharing_serves(struct sp_large *l)
+bool sp_sharing_is_whole(const struct sp_large *l)
+{
+    return l->sharing && !l->sharing->made.set;
+}
+
+static bool is_due(const struct sp_large *l)
 {
     const struct sp_group_stage_options *o = &l->stage->options;
     uint32_t from = l->sharing_from ? l->sharing_from : WINNERS_LEAST;
-    bool due = o->large_from ? !l->lookup && l->wins % 3 : l->winners.count >= from;
-    if (!l->sharing && due && sp_method_info(o->similarity.method)->jaccard)
-        make(l);
-    return l->sharing;
+    return sp_method_info(o->similarity.method)->jaccard &&
+           (o->large_from ? l->wins % 3 > 0 : l->winners.count >= from);
+}
+
+bool sp_sharing_serves(struct sp_large *l)
+{
+    if (sp_sharing_is_whole(l))
+        return true;
+    if (!l->sharing && !is_due(l))
+        return false;
+    if (!l->sharing)
+        begin(l);
+    bool whole = sp_place_make_some(l, &l->winners, &l->sharing->made, sp_winning_part(l), put);
+    return !is_full(l) && whole;
 }
 
 /* Appends the winners of the list that are in the range and that this search has not met. */

@@ -145,6 +145,33 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 
 /* ---- which winners can be similar */
 
+/* From so many winners on, a search may need the patterns of all. */
+static bool are_many(const struct sp_large *l)
+{
+    enum { MANY = 64 };
+    return l->stage->options.large_from || l->winners.count >= MANY;
+}
+
+static void read_pattern(struct sp_large *l, struct sp_hub *w)
+{
+    if (w->pattern)
+        return;
+    make_pattern(l, w);
+    l->may_decide--;
+}
+
+bool sp_winning_is_ready(struct sp_large *l)
+{
+    return !l->unread.set || !are_many(l) ||
+           sp_place_make_some(l, &l->winners, &l->unread, l->may_decide, read_pattern);
+}
+
+uint32_t sp_winning_part(const struct sp_large *l)
+{
+    enum { LEAST = 64, PART = 1024, IN_TESTS = 2 };
+    return l->stage->options.large_from ? IN_TESTS : LEAST + l->winners.count / PART;
+}
+
 /* The unit of cost is the time to examine one of many winners for a hub: about a nanosecond. */
 static bool index_is_cheaper(const struct sp_large *l)
 {
@@ -211,7 +238,7 @@ static const struct sp_hub *end_of(const struct sp_large *l, const struct sp_hub
 {
     if (!l->decided.set)
         return end;
-    struct sp_shelf_place place = sp_cover_after(&l->winners, &l->decided);
+    struct sp_shelf_place place = sp_place_after(&l->winners, &l->decided);
     const struct sp_hub *undecided = sp_shelf_next(&l->winners, &place);
     return end && (!undecided || sp_hub_before(end, undecided)) ? end : undecided;
 }
@@ -258,34 +285,55 @@ static struct sp_hub *next_by_pattern(struct sp_winning_walk *walk)
 /* Fills l->near with all winners of the range that can be similar to the hub, if an index tells. */
 static bool find_all(struct sp_large *l, struct sp_hub *h, const struct sp_lookup_range *range)
 {
-    bool sharing = l->sharing;
+    bool sharing = sp_sharing_is_whole(l);
     if (sharing && sp_sharing_near(l, h, range))
         return true;
-    if (!sp_lacking_winners_serve(l))
-        return !sharing && sp_sharing_serves(l) && sp_sharing_near(l, h, range);
-    sp_lacking_winners_near(l, h, range);
+    if (sp_lacking_winners_serve(l)) {
+        sp_lacking_winners_near(l, h, range);
+        return true;
+    }
+    return !sharing && !l->lacking_next && sp_sharing_serves(l) && sp_sharing_near(l, h, range);
+}
+
+enum { FIRST = 16, FIRST_OF_INDEXED = 4 }; /* most hubs resemble one of the first */
+
+static bool is_blocked(struct sp_winning_walk *walk)
+{
+    struct sp_large *l = walk->large;
+    if (sp_winning_is_ready(l))
+        return false;
+    walk->blocked = !l->stage->err;
     return true;
+}
+
+/* NULL at the end. */
+static struct sp_hub *next_of_near(struct sp_winning_walk *walk)
+{
+    const struct sp_hub_list *near = &walk->large->near;
+    if (walk->at == near->count || (walk->at == FIRST && is_blocked(walk)))
+        return NULL;
+    struct sp_hub *w = near->hubs[walk->at++];
+    return walk->end && !sp_hub_before(w, walk->end) ? NULL : w;
 }
 
 /* NULL at the end. */
 static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
 {
-    enum { FIRST = 16, FIRST_OF_INDEXED = 4, MANY = 64 }; /* most hubs resemble one of the first */
     struct sp_large *l = walk->large;
     bool test = l->stage->options.large_from;
     struct sp_hub *w;
     if (walk->by_pattern)
         return next_by_pattern(walk);
-    if (walk->near) {
-        w = walk->at < l->near.count ? l->near.hubs[walk->at++] : NULL;
-        return w && walk->end && !sp_hub_before(w, walk->end) ? NULL : w;
-    }
+    if (walk->near)
+        return next_of_near(walk);
     w = sp_shelf_next(&l->winners, &walk->place);
     if (!w || (walk->end && !sp_hub_before(w, walk->end)))
         return NULL;
     uint32_t first = test ? 1 : l->lacking || l->sharing ? FIRST_OF_INDEXED : FIRST;
-    if (walk->passed++ < first || (!test && l->winners.count < MANY))
+    if (walk->passed++ < first || !are_many(l))
         return w;
+    if (is_blocked(walk))
+        return NULL;
     walk->by_pattern = true;
     l->near.count = walk->at = 0;
     walk->range = (struct sp_lookup_range){w, walk->end, walk->after, 0};

@@ -103,6 +103,44 @@ TEST(the_signatures_of_a_large_group_are_not_read_with_it)
     tell(unmarked);
 }
 
+/* A chain of the pages from B to `last`: each resembles its neighbours only, so that every second
+ * one wins. The group is read again, and its last page changes, which must be held against all
+ * winners. Returns how many signatures are read for it before any deferred work is done. */
+static uint64_t loads_for_a_search(struct world *w, char last)
+{
+    enum { STEP = 10 };
+    struct sp_contents_stats stats;
+    w->options.large_from = MOST_SMALL;
+    w->options.settle_at_once = 1;
+    restart(w);
+    crawl_each(w, 'B', last, 0, STEP);
+    restart(w);
+    w->busy = true;
+    crawl(w, last, (uint32_t)(last - 'B') * STEP + 1);
+    sp_contents_stats(w->stage->contents, &stats);
+    w->busy = false;
+    drain(w);
+    return stats.loads;
+}
+
+static void search_few(struct world *w)
+{
+    CU_ASSERT(loads_for_a_search(w, 'M') <= 2);
+    CU_ASSERT(is(w, 'M', SP_STATUS_LOSER, 'L'));
+}
+
+static void search_many(struct world *w)
+{
+    CU_ASSERT(loads_for_a_search(w, 'Z') <= 2);
+    CU_ASSERT(is(w, 'Z', SP_STATUS_WINNER, 0));
+}
+
+TEST(the_signatures_of_all_winners_are_not_read_in_one_step)
+{
+    tell(search_few);
+    tell(search_many);
+}
+
 /* A damaged group is reported on every read, and never half loaded. */
 static void damaged(struct world *w)
 {

@@ -1,0 +1,95 @@
+/* Lists of hubs by rank, places in that order, and what is made of a list in parts, so that no step
+ * reads the signatures of all its hubs. */
+#include <math.h>
+
+#include "group/large.h"
+
+/* ---- lists by rank */
+
+static int hub_order(const void *key, const void *object)
+{
+    const struct sp_rank_place *k = key;
+    const struct sp_hub *h = object;
+    return sp_rank_cmp(&h->rank, h->page, &k->rank, k->page);
+}
+
+void sp_hub_shelve(struct sp_shelf *hubs, struct sp_hub *h)
+{
+    const struct sp_rank_place at = sp_place_of(h);
+    sp_shelf_add(hubs, hub_order, &at, sp_rank_head(&h->rank, h->page), h);
+}
+
+void sp_hub_unshelve(struct sp_shelf *hubs, struct sp_hub *h)
+{
+    const struct sp_rank_place at = sp_place_of(h);
+    sp_shelf_remove(hubs, hub_order, &at, sp_rank_head(&h->rank, h->page));
+}
+
+struct sp_shelf_place sp_hub_place(const struct sp_shelf *hubs, const struct sp_rank_place *at)
+{
+    return sp_shelf_find(hubs, hub_order, at, sp_rank_head(&at->rank, at->page));
+}
+
+bool sp_hub_before(const struct sp_hub *a, const struct sp_hub *b)
+{
+    return sp_rank_cmp(&a->rank, a->page, &b->rank, b->page) < 0;
+}
+
+int sp_hub_by_rank(const void *a, const void *b)
+{
+    const struct sp_hub *x = *(struct sp_hub *const *)a, *y = *(struct sp_hub *const *)b;
+    return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
+}
+
+/* ---- places */
+
+struct sp_rank_place sp_place_of(const struct sp_hub *h)
+{
+    return (struct sp_rank_place){true, h->rank, h->page};
+}
+
+/* Pages break ties. */
+struct sp_rank_place sp_place_before(const struct sp_hub *h)
+{
+    struct sp_id page = h->page;
+    if (!page.hi && !page.lo)
+        return sp_place_before_all();
+    page.hi -= !page.lo--;
+    return (struct sp_rank_place){true, h->rank, page};
+}
+
+struct sp_rank_place sp_place_before_all(void)
+{
+    return (struct sp_rank_place){.set = true, .rank = {.popularity = (double)INFINITY}};
+}
+
+bool sp_place_precedes(const struct sp_rank_place *p, const struct sp_hub *h)
+{
+    return p->set && sp_rank_cmp(&p->rank, p->page, &h->rank, h->page) < 0;
+}
+
+struct sp_shelf_place sp_place_after(const struct sp_shelf *hubs, const struct sp_rank_place *p)
+{
+    struct sp_shelf_place place = sp_hub_place(hubs, p), next = place;
+    struct sp_hub *h = sp_shelf_next(hubs, &next);
+    return h && !sp_place_precedes(p, h) ? next : place;
+}
+
+/* ---- in parts */
+
+bool sp_place_make_some(struct sp_large *l, const struct sp_shelf *hubs, struct sp_rank_place *made,
+                        uint32_t most, void (*make)(struct sp_large *l, struct sp_hub *h))
+{
+    struct sp_shelf_place place = sp_place_after(hubs, made);
+    for (struct sp_hub *h; made->set && !l->stage->err;) {
+        h = sp_shelf_next(hubs, &place);
+        if (h && !most--)
+            return false;
+        made->set = h;
+        if (h) {
+            *made = sp_place_of(h);
+            make(l, h);
+        }
+    }
+    return !made->set;
+}
