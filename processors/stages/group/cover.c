@@ -450,9 +450,11 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
     if (l->todo.count)
         qsort(l->todo.hubs, l->todo.count, sizeof *l->todo.hubs, sp_hub_by_rank);
     for (struct sp_hub *h; !st->err && (h = next_hub(l, &at, &todo));) {
-        if ((todo || !sp_place_precedes(&l->decided, h)) && !sp_cover_decide(st, h))
+        bool needed = todo || !sp_place_precedes(&l->decided, h);
+        bool decided = needed && sp_cover_decide(st, h);
+        if (needed && !decided)
             h->todo = false; /* it is behind what is decided */
-        if (todo && wins(h))
+        if (todo && (wins(h) || !decided))
             move_up(&l->changed, h);
     }
     sp_aware_tell(st, g);
