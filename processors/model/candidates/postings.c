@@ -17,22 +17,22 @@ enum {
     SHARD_BITS = 12,
     SHARDS = 1 << SHARD_BITS,
     KEY_BITS = 32 - SHARD_BITS, /* of the key in its cell */
-    VALUE_BITS = 28,
+    VALUE_BITS = 36,
     CELL_BYTES = (KEY_BITS + VALUE_BITS) / 8,
     FIRST_CAPACITY = 8,
     SMALL_CAPACITY = 64,
     CHUNK_WORDS = 1 << 18,
     CLASSES = 64,
-    MAX_CHUNKS = 1 << 9 /* 2^27 words, 512 MiB */
+    MAX_CHUNKS = 1 << 17 /* 2^35 words, 128 GiB: more than memory */
 };
-static const uint32_t LIST_BIT = 1u << (VALUE_BITS - 1);
-static const uint32_t EMPTY =
-    (1u << VALUE_BITS) - 1; /* as a value, and as the end of a free list */
+static const uint64_t LIST_BIT = 1ull << (VALUE_BITS - 1);
+static const uint64_t EMPTY =
+    (1ull << VALUE_BITS) - 1; /* as a value, and as the end of a free list */
 
 /* An unpacked cell; a packed one takes CELL_BYTES. */
 struct cell {
     uint32_t key;   /* the mixed key without the bits that select the shard */
-    uint32_t value; /* a slot; LIST_BIT | word offset of a list; EMPTY */
+    uint64_t value; /* a slot; LIST_BIT | word offset of a list; EMPTY */
 };
 
 struct shard {
@@ -47,7 +47,7 @@ struct sp_postings {
     uint32_t chunk_count;
     uint32_t chunk_cap;
     uint32_t tail; /* words used of the last chunk */
-    uint32_t free_lists[CLASSES];
+    uint64_t free_lists[CLASSES];
 };
 
 /* Size classes: 3, 4, 6, 8, 12, 16, 24 … words, the count word included. */
@@ -64,7 +64,7 @@ static unsigned class_of(uint32_t slots)
     return class;
 }
 
-static uint32_t *words_at(const struct sp_postings *p, uint32_t offset)
+static uint32_t *words_at(const struct sp_postings *p, uint64_t offset)
 {
     return p->chunks[offset / CHUNK_WORDS] + offset % CHUNK_WORDS;
 }
@@ -105,31 +105,31 @@ static uint32_t arena_grow(struct sp_postings *p, uint32_t words)
     return first;
 }
 
-static uint32_t list_new(struct sp_postings *p, unsigned class)
+static uint64_t list_new(struct sp_postings *p, unsigned class)
 {
     if (p->free_lists[class] != EMPTY) {
-        uint32_t offset = p->free_lists[class];
-        p->free_lists[class] = words_at(p, offset)[0];
+        uint64_t offset = p->free_lists[class];
+        memcpy(&p->free_lists[class], words_at(p, offset), sizeof offset);
         return offset;
     }
     uint32_t words = class_words(class);
     if (words > CHUNK_WORDS) {
         uint32_t first = arena_grow(p, words);
         p->tail = CHUNK_WORDS; /* the next small list starts a chunk */
-        return first * CHUNK_WORDS;
+        return (uint64_t)first * CHUNK_WORDS;
     }
     if (p->chunk_count == 0 || p->tail + words > CHUNK_WORDS) {
         arena_grow(p, CHUNK_WORDS);
         p->tail = 0;
     }
-    uint32_t offset = (p->chunk_count - 1) * CHUNK_WORDS + p->tail;
+    uint64_t offset = (p->chunk_count - 1ull) * CHUNK_WORDS + p->tail;
     p->tail += words;
     return offset;
 }
 
-static void list_release(struct sp_postings *p, uint32_t offset, unsigned class)
+static void list_release(struct sp_postings *p, uint64_t offset, unsigned class)
 {
-    words_at(p, offset)[0] = p->free_lists[class];
+    memcpy(words_at(p, offset), &p->free_lists[class], sizeof offset);
     p->free_lists[class] = offset;
 }
 
@@ -142,10 +142,9 @@ static inline uint32_t remainder_of(uint32_t mixed_key)
 
 static inline struct cell cell_at(const struct shard *s, uint32_t at)
 {
-    uint64_t bits; /* also reads two bytes of the next cell; the array has room after the last */
+    uint64_t bits; /* also reads a byte of the next cell; the array has room after the last */
     memcpy(&bits, s->cells + (size_t)at * CELL_BYTES, sizeof bits);
-    return (struct cell){(uint32_t)(bits >> VALUE_BITS) & ((1u << KEY_BITS) - 1),
-                         (uint32_t)bits & EMPTY};
+    return (struct cell){(uint32_t)(bits >> VALUE_BITS) & ((1u << KEY_BITS) - 1), bits & EMPTY};
 }
 
 static inline void cell_put(struct shard *s, uint32_t at, struct cell cell)
@@ -195,20 +194,20 @@ static void shard_resize(struct shard *s, uint32_t capacity)
 static uint32_t list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
 {
     if (!(cell->value & LIST_BIT)) {
-        uint32_t offset = list_new(p, class_of(2));
+        uint64_t offset = list_new(p, class_of(2));
         uint32_t *list = words_at(p, offset);
         list[0] = 2;
-        list[1] = cell->value;
+        list[1] = (uint32_t)cell->value;
         list[2] = slot;
         cell->value = LIST_BIT | offset;
         return 2;
     }
-    uint32_t offset = cell->value & ~LIST_BIT;
+    uint64_t offset = cell->value & ~LIST_BIT;
     uint32_t *list = words_at(p, offset);
     uint32_t count = list[0];
     unsigned class = class_of(count);
     if (count + 2 > class_words(class)) {
-        uint32_t larger = list_new(p, class + 1);
+        uint64_t larger = list_new(p, class + 1);
         uint32_t *to = words_at(p, larger);
         memcpy(to, list, (count + 1) * sizeof *to);
         list_release(p, offset, class);
@@ -236,7 +235,6 @@ static uint32_t larger(uint32_t capacity)
 
 static uint32_t shard_add(struct sp_postings *p, struct shard *s, uint32_t remainder, uint32_t slot)
 {
-    SP_ASSERT(slot < LIST_BIT - 1);
     uint32_t at = find(s, remainder);
     struct cell cell = cell_at(s, at);
     uint32_t count = 1;
@@ -318,14 +316,14 @@ static void cell_delete(struct shard *s, uint32_t hole)
  * the cell; an empty list leaves EMPTY, and the caller deletes the cell. */
 static void list_refit(struct sp_postings *p, struct cell *cell, unsigned class)
 {
-    uint32_t offset = cell->value & ~LIST_BIT;
+    uint64_t offset = cell->value & ~LIST_BIT;
     uint32_t *list = words_at(p, offset);
     uint32_t count = list[0];
     if (count <= 1) {
         cell->value = count ? list[1] : EMPTY;
         list_release(p, offset, class);
     } else if (class_of(count) < class) {
-        uint32_t smaller = list_new(p, class_of(count));
+        uint64_t smaller = list_new(p, class_of(count));
         memcpy(words_at(p, smaller), list, (count + 1) * sizeof *list);
         list_release(p, offset, class);
         cell->value = LIST_BIT | smaller;
@@ -335,7 +333,7 @@ static void list_refit(struct sp_postings *p, struct cell *cell, unsigned class)
 /* Takes one occurrence out of the cell's list. */
 static void list_remove(struct sp_postings *p, struct cell *cell, uint32_t slot)
 {
-    uint32_t offset = cell->value & ~LIST_BIT;
+    uint64_t offset = cell->value & ~LIST_BIT;
     uint32_t *list = words_at(p, offset);
     uint32_t count = list[0];
     uint32_t i = 1;
@@ -386,7 +384,7 @@ void sp_postings_filter(struct sp_postings *p, uint32_t key, bool (*keep)(void *
     if (!find_cell(p, key, &s, &at, &cell))
         return;
     if (!(cell.value & LIST_BIT)) {
-        if (!keep(arg, cell.value))
+        if (!keep(arg, (uint32_t)cell.value))
             cell_delete(s, at);
         return;
     }
@@ -417,7 +415,7 @@ struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key)
         const uint32_t *list = words_at(p, cell.value & ~LIST_BIT);
         return (struct sp_posting_list){list + 1, list[0], 0};
     }
-    return (struct sp_posting_list){NULL, 1, cell.value};
+    return (struct sp_posting_list){NULL, 1, (uint32_t)cell.value};
 }
 
 void sp_postings_prefetch(struct sp_postings *p, uint32_t key)

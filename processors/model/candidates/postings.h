@@ -1,7 +1,7 @@
-/* The table behind the candidate index: 32-bit key -> list of slots below 2^27.
+/* The table behind the candidate index: 32-bit key -> list of 32-bit slots.
  *
- * A key with one slot takes one 6-byte cell of an open-addressing table: 20 bits of the key, whose
- * other 12 bits select the shard, and 28 bits of value. A key with more slots points into an arena
+ * A key with one slot takes one 7-byte cell of an open-addressing table: 20 bits of the key, whose
+ * other 12 bits select the shard, and 36 bits of value. A key with more slots points into an arena
  * of small arrays. The 4,096 shards grow separately, by half, so the table is a sixth to half empty
  * and never copied as a whole. Cells are in pages of 2 MiB (base/huge.h). Thread rule: one thread
  * at a time. */

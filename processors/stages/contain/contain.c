@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "contain/stage.h"
 
-enum { SLOTS_MAX = (1 << 27) - 2 }; /* of a posting list */
-
 struct sp_contain_stage *sp_contain_stage_new(const struct sp_contain_options *options,
                                               struct sp_store *store, struct sp_contents *contents,
                                               sp_contain_say *say, void *arg)
@@ -87,6 +85,13 @@ static void reindex(struct sp_contain_stage *c)
         sp_contents_trim(c->contents);
     }
     sp_free(items.at);
+}
+
+/* Whether most slots are of pages that have left, and these take much memory. */
+static bool is_sparse(const struct sp_contain_stage *c)
+{
+    enum { MANY = 1 << 27 };
+    return c->slots.count >= MANY && c->slots.count / 2 >= c->stats.pages;
 }
 
 enum sp_err sp_contain_stage_load(struct sp_contain_stage *c)
@@ -183,7 +188,7 @@ static void bring_in(struct sp_contain_stage *c, struct sp_contain_item *item,
                      struct sp_signature *signature)
 {
     c->puts++;
-    if (c->slots.count >= SLOTS_MAX)
+    if (is_sparse(c))
         reindex(c);
     sp_contain_item_enter(c, item, signature);
     sp_contain_search(c, item);
@@ -291,11 +296,10 @@ void sp_contain_stage_stats(const struct sp_contain_stage *c, struct sp_contain_
 {
     *ret_stats = c->stats;
     ret_stats->index_bytes = 0;
-    for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++)
-        for (int i = 0; i < SP_CONTAIN_TABLES; i++) {
-            const struct sp_postings *holders = c->holders[kind].tables[i];
-            const struct sp_postings *seekers = c->seekers[kind].tables[i];
-            ret_stats->index_bytes += holders ? sp_postings_bytes(holders) : 0;
-            ret_stats->index_bytes += seekers ? sp_postings_bytes(seekers) : 0;
-        }
+    for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++) {
+        const struct sp_postings *holders = c->holders[kind].postings;
+        const struct sp_postings *seekers = c->seekers[kind].postings;
+        ret_stats->index_bytes += holders ? sp_postings_bytes(holders) : 0;
+        ret_stats->index_bytes += seekers ? sp_postings_bytes(seekers) : 0;
+    }
 }

@@ -212,8 +212,8 @@ void sp_contain_list_sort(struct sp_contain_list *list)
 
 struct sp_posting_list sp_contain_index_get(const struct sp_contain_index *x, uint32_t shingle)
 {
-    struct sp_postings *table = x->tables[sp_contain_table(shingle)];
-    return table ? sp_postings_get(table, shingle) : (struct sp_posting_list){NULL, 0, 0};
+    return x->postings ? sp_postings_get(x->postings, shingle)
+                       : (struct sp_posting_list){NULL, 0, 0};
 }
 
 void sp_contain_hint(struct sp_contain_index *x, uint32_t shingle)
@@ -240,34 +240,24 @@ uint32_t sp_contain_index_left(const struct sp_contain_index *x, uint32_t shingl
 void sp_contain_index_prefetch(const struct sp_contain_index *x, const uint32_t *shingles,
                                uint32_t count, uint32_t at)
 {
-    struct sp_postings *table;
-    if (count - at > 2 * SP_CONTAIN_AHEAD) {
-        uint32_t shingle = shingles[at + 2 * SP_CONTAIN_AHEAD];
-        table = x->tables[sp_contain_table(shingle)];
-        if (table)
-            sp_postings_prefetch_shard(table, shingle);
-    }
-    if (count - at > SP_CONTAIN_AHEAD) {
-        uint32_t shingle = shingles[at + SP_CONTAIN_AHEAD];
-        table = x->tables[sp_contain_table(shingle)];
-        if (table)
-            sp_postings_prefetch(table, shingle);
-    }
+    if (x->postings && count - at > 2 * SP_CONTAIN_AHEAD)
+        sp_postings_prefetch_shard(x->postings, shingles[at + 2 * SP_CONTAIN_AHEAD]);
+    if (x->postings && count - at > SP_CONTAIN_AHEAD)
+        sp_postings_prefetch(x->postings, shingles[at + SP_CONTAIN_AHEAD]);
 }
 
 uint32_t sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t slot)
 {
-    struct sp_postings **table = &x->tables[sp_contain_table(shingle)];
-    if (!*table)
-        *table = sp_postings_new();
+    if (!x->postings)
+        x->postings = sp_postings_new();
     x->entries[sp_contain_part(shingle)]++;
-    return sp_postings_add(*table, shingle, slot);
+    return sp_postings_add(x->postings, shingle, slot);
 }
 
 uint32_t sp_contain_index_leave(struct sp_contain_index *x, uint32_t shingle, uint32_t slot,
                                 uint32_t times, bool (*stays)(void *arg, uint32_t slot), void *arg)
 {
-    struct sp_postings *table = x->tables[sp_contain_table(shingle)];
+    struct sp_postings *table = x->postings;
     uint32_t length = table ? sp_postings_get(table, shingle).count : 0;
     x->entries[sp_contain_part(shingle)] -= times;
     if (length < LONG_LIST) {
@@ -291,8 +281,7 @@ uint32_t sp_contain_index_leave(struct sp_contain_index *x, uint32_t shingle, ui
 
 void sp_contain_index_done(struct sp_contain_index *x)
 {
-    for (unsigned i = 0; i < SP_CONTAIN_TABLES; i++)
-        sp_postings_free(x->tables[i]);
+    sp_postings_free(x->postings);
     sp_map_free_objects(&x->left);
     *x = (struct sp_contain_index){0};
 }

@@ -24,31 +24,19 @@
  * alone. All pages have the same cap, so a capped page is larger than any full one. */
 enum sp_contain_kind { SP_CONTAIN_FULL, SP_CONTAIN_CAPPED, SP_CONTAIN_KINDS };
 
-/* A shingle's last bits choose its part. Levels are numbers of parts, the first ones; levels.c. A
- * table of posting lists cannot grow beyond 2^27 words, so there are several, each of some parts.
- */
-enum {
-    SP_CONTAIN_PARTS = 64,
-    SP_CONTAIN_TABLES = 16,
-    SP_CONTAIN_LEVELS = 20,
-    SP_CONTAIN_HINTS = 1 << 17
-};
+/* A shingle's last bits choose its part. Levels are numbers of parts, the first ones; levels.c. */
+enum { SP_CONTAIN_PARTS = 64, SP_CONTAIN_LEVELS = 20, SP_CONTAIN_HINTS = 1 << 17 };
 
 static inline uint32_t sp_contain_part(uint32_t shingle)
 {
     return shingle % SP_CONTAIN_PARTS;
 }
 
-static inline uint32_t sp_contain_table(uint32_t shingle)
-{
-    return sp_contain_part(shingle) / (SP_CONTAIN_PARTS / SP_CONTAIN_TABLES);
-}
-
 /* A page that leaves a long list stays in it until most of the list has left: otherwise each of
  * 20,000 pages with one menu would move the lists of the menu when it leaves. Readers of a list
  * skip pages that have left. */
 struct sp_contain_index {
-    struct sp_postings *tables[SP_CONTAIN_TABLES];
+    struct sp_postings *postings;       /* NULL: there are none yet */
     uint64_t entries[SP_CONTAIN_PARTS]; /* of pages that have not left */
     struct sp_map left; /* by shingle: how many of its list have left, if there are any */
     uint64_t pages;

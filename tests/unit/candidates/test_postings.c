@@ -145,3 +145,23 @@ TEST(a_list_may_be_filtered_to_one_slot_or_none)
         check_list(p, key, 1);
     sp_postings_free(p);
 }
+
+/* All pages of a site may share a text. */
+TEST(a_list_and_those_made_after_it_can_be_longer_than_a_hundred_million_words)
+{
+    enum { LONG = 68000000, OTHER = 7 };
+    struct sp_postings *p = sp_postings_new();
+    for (uint32_t slot = 0; slot < LONG; slot++)
+        sp_postings_add(p, 0, slot + 1);
+    for (uint32_t slot = 0; slot < OTHER; slot++)
+        sp_postings_add(p, 1, UINT32_MAX - slot);
+    struct sp_posting_list list = sp_postings_get(p, 0);
+    CU_ASSERT_EQUAL_FATAL(list.count, LONG);
+    CU_ASSERT_EQUAL(list.slots[0], 1);
+    CU_ASSERT_EQUAL(list.slots[LONG - 1], LONG);
+    list = sp_postings_get(p, 1);
+    CU_ASSERT_EQUAL_FATAL(list.count, OTHER);
+    CU_ASSERT_EQUAL(list.slots[0], UINT32_MAX);
+    CU_ASSERT(sp_postings_bytes(p) > sizeof(uint32_t) << 27);
+    sp_postings_free(p);
+}
