@@ -74,6 +74,14 @@ static size_t find_member_record(const struct sp_window *w, const struct sp_reco
     return at;
 }
 
+/* The first member from `from` on of which less than a mark is there, or the window's length. */
+static size_t first_unread_member(const struct sp_window *w, const struct sp_record_kind *kind,
+                                  size_t from)
+{
+    size_t least = w->buf.len < kind->mark ? 0 : w->buf.len - kind->mark + 1;
+    return sp_window_member(w, from > least ? from : least);
+}
+
 /* Reads the record at `at` up to *end. If another record certainly begins before that, *end becomes
  * its start. False: the file ends first. */
 static bool want_record(struct sp_window *w, const struct sp_record_kind *kind, size_t at,
@@ -88,9 +96,12 @@ static bool want_record(struct sp_window *w, const struct sp_record_kind *kind, 
         }
         if (w->buf.len >= *end)
             return true;
-        size_t last = sp_window_member(w, from); /* may be one of which too little is there */
-        from = w->buf.len - last < kind->mark ? last : w->buf.len;
-        if (!sp_window_more(w))
+        from = first_unread_member(w, kind, from);
+        /* A mark more, because members may be short, and each is looked at again until a mark of it
+         * is there. */
+        size_t before = w->buf.len, want = before + kind->mark;
+        sp_window_want(w, want < *end ? want : *end);
+        if (w->buf.len == before)
             return false;
     }
 }
@@ -119,11 +130,9 @@ static size_t too_large(struct sp_window *w, struct sp_chunk *chunk, size_t at, 
     if (page)
         sp_chunk_add_bad(chunk, w, at, header_len, SP_TOO_LARGE,
                          "the record is larger than input.max_record_bytes");
-    uint64_t here = w->buf.len - at - header_len;
-    uint64_t pass = length < here ? length : here;
-    w->discard = length - pass;
+    w->discard = length;
     w->discard_own = begins_member(w, at);
-    return at + header_len + (size_t)pass;
+    return at + header_len;
 }
 
 /* Reads the header of the record at `at`. Returns its length, or 0 with *ret_next, the place to
@@ -190,9 +199,10 @@ static size_t split_record(struct sp_window *w, struct sp_chunk *chunk,
 static size_t discard(struct sp_window *w, struct sp_chunk *chunk,
                       const struct sp_record_kind *kind)
 {
-    sp_window_want(w, kind->mark);
-    size_t pass = w->discard < w->buf.len ? (size_t)w->discard : w->buf.len;
+    sp_window_want(w, 2 * kind->mark);
     size_t next = w->discard_own ? find_member_record(w, kind, 0) : w->buf.len;
+    size_t unread = w->discard_own && !w->end ? first_unread_member(w, kind, 1) : w->buf.len;
+    size_t pass = w->discard < unread ? (size_t)w->discard : unread;
     if (next < pass) {
         w->discard = 0; /* the length in the header was wrong */
         sp_chunk_add_bad(chunk, w, next, 0, SP_MALFORMED, kind->why.comes_early);

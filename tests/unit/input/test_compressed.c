@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 #include "harness.h"
-#include "input_helper.h"
+#include "warc_helper.h"
 
 static void put_line(struct sp_buf *out, int number)
 {
@@ -384,6 +384,34 @@ TEST(the_format_is_found_behind_a_first_member_that_is_lost)
     check_page(&g, 1, "http://u/", "body");
     got_done(&g);
     sp_buf_done(&file);
+}
+
+/* The first record says that it is larger than any record may be. */
+TEST(records_behind_one_that_is_too_large_by_a_wrong_length_are_read)
+{
+    static const char large[] = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://u/0\r\n"
+                                "Content-Length: 5000\r\n\r\nbody\r\n\r\n";
+    struct sp_buf file = {0}, record = {0};
+    struct reading how = {.max_record_bytes = 2000};
+    put_gzip(&file, sp_view_str(large));
+    for (int i = 1; i <= 3; i++) {
+        char url[16];
+        sp_buf_reset(&record);
+        snprintf(url, sizeof url, "http://u/%d", i);
+        put_response(&record, url, "a");
+        put_gzip(&file, sp_buf_view(&record));
+    }
+    for (how.chunk_bytes = 1; how.chunk_bytes <= 4096; how.chunk_bytes += how.chunk_bytes / 8 + 1) {
+        struct got g = read_bytes(sp_buf_view(&file), &how);
+        CU_ASSERT_EQUAL_FATAL(g.count, 5);
+        check_bad(&g, 0, SP_TOO_LARGE, "input.max_record_bytes");
+        check_bad(&g, 1, SP_MALFORMED, "comes before the end of the one that is larger");
+        check_page(&g, 2, "http://u/1", "a");
+        check_page(&g, 4, "http://u/3", "a");
+        got_done(&g);
+    }
+    sp_buf_done(&file);
+    sp_buf_done(&record);
 }
 
 static void put_skipped(struct sp_buf *out, unsigned char kind, struct sp_view bytes)
