@@ -42,12 +42,6 @@ static void move_up(struct sp_rank_place *p, const struct sp_hub *h)
         *p = sp_place_of(h);
 }
 
-static void undecide_from(struct sp_large *l, const struct sp_hub *h)
-{
-    if (!sp_place_precedes(&l->decided, h))
-        l->decided = sp_place_before(h);
-}
-
 /* As of the last decision. */
 static bool wins(const struct sp_hub *h)
 {
@@ -113,10 +107,8 @@ void sp_cover_leave(struct sp_group *g, struct sp_hub *h)
 
 void sp_cover_restore(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner, float similarity)
 {
-    if (winner == h) {
+    if (winner == h)
         crown(l, h);
-        l->unread = sp_place_before_all();
-    }
     sp_hub_follow(h, winner);
     h->similarity = similarity;
 }
@@ -140,7 +132,6 @@ struct search {
     bool full;      /* the hub must be compared with all winners, also those it was compared with
                      * before */
     bool frontier;  /* all hubs ranked behind it are undecided */
-    bool blocked;   /* the winners are not ready (sp_winning_is_ready) */
     uint32_t tried; /* winners */
     struct sp_hub *winner;
     double similarity;
@@ -174,7 +165,6 @@ static void try_in_order(struct search *s)
             found(s, w, similarity);
             return;
         }
-    s->blocked = walk.blocked;
 }
 
 /* Tries the winners added since the hub was judged that rank before the winner that it has. */
@@ -222,7 +212,7 @@ static void search_decided(struct search *s)
         try_new(s);
 }
 
-/* The hub has just become a winner. The winners are ready. */
+/* The hub has just become a winner. */
 static void depose_similar(struct sp_large *l, struct sp_hub *h)
 {
     uint32_t tried = 0, count = 0;
@@ -247,7 +237,7 @@ static void depose_similar(struct sp_large *l, struct sp_hub *h)
 static void search_ended(struct sp_hub *h)
 {
     if (h->winner != h)
-        sp_winning_forget_pattern(h);
+        sp_pattern_forget(h);
 }
 
 /* Stores the result of the search. */
@@ -272,25 +262,12 @@ static void take(struct search *s)
     h->todo = false;
 }
 
-/* Whether the winners are ready for what follows the search. */
-static bool can_be_taken(const struct search *s)
-{
-    bool deposes = !s->winner && s->hub->winner != s->hub && !s->frontier;
-    return !s->blocked && (!deposes || sp_winning_is_ready(s->l) || s->st->err);
-}
-
-/* False: nothing has changed, because the winners are not ready. */
-static bool decide_one(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h,
+static void decide_one(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h,
                        bool frontier)
 {
     struct search s = {.st = st, .l = l, .hub = h, .frontier = frontier};
     search_decided(&s);
-    if (!can_be_taken(&s)) {
-        search_ended(h);
-        return false;
-    }
     take(&s);
-    return true;
 }
 
 /* ---- hubs one after another */
@@ -349,20 +326,18 @@ static bool decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
 {
     struct search s = {.st = st, .l = l, .hub = h, .frontier = true};
     search_decided(&s);
-    if (s.blocked) {
-        search_ended(h);
-        return false;
-    }
     struct sp_shelf_place place =
         s.winner ? sp_shelf_first(&l->ranks) : sp_place_after(&l->ranks, &l->decided);
     struct ahead ahead = {.place = place};
     uint32_t walked = 0;
     for (struct sp_hub *x; !s.winner && !st->err && (x = sp_shelf_next(&l->ranks, &place));) {
         keep_ahead(l, &ahead, walked++);
-        if (x != h && !(may_go_on(l) && decide_one(st, l, x, true))) {
+        if (x != h && !may_go_on(l)) {
             search_ended(h);
             return false;
         }
+        if (x != h)
+            decide_one(st, l, x, true);
         if (st->err)
             break;
         l->decided = sp_place_of(x);
@@ -396,10 +371,7 @@ bool sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
         return true;
     if (sp_place_precedes(&l->decided, h))
         return decide_behind(st, l, h);
-    if (!decide_one(st, l, h, false)) {
-        undecide_from(l, h);
-        return false;
-    }
+    decide_one(st, l, h, false);
     return true;
 }
 
@@ -413,8 +385,9 @@ bool sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g)
     uint32_t walked = 0;
     for (struct sp_hub *h; !st->err && (h = sp_shelf_next(&l->ranks, &place));) {
         keep_ahead(l, &ahead, walked++);
-        if (!may_go_on(l) || !decide_one(st, l, h, true))
+        if (!may_go_on(l))
             return false;
+        decide_one(st, l, h, true);
         l->decided = sp_place_of(h);
     }
     l->decided.set = st->err;
@@ -444,17 +417,15 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
     struct sp_large *l = g->large;
     uint32_t at = 0;
     bool todo;
-    l->may_decide = sp_bonds_at_once(st);
+    l->may_decide = l->may_read = sp_bonds_at_once(st);
     sp_hub_list_drop_gone(&l->todo);
     l->paid = sp_min_u32(l->paid, MOST - EACH) + EACH * (l->todo.count ? l->todo.count : 1);
     if (l->todo.count)
         qsort(l->todo.hubs, l->todo.count, sizeof *l->todo.hubs, sp_hub_by_rank);
     for (struct sp_hub *h; !st->err && (h = next_hub(l, &at, &todo));) {
-        bool needed = todo || !sp_place_precedes(&l->decided, h);
-        bool decided = needed && sp_cover_decide(st, h);
-        if (needed && !decided)
+        if ((todo || !sp_place_precedes(&l->decided, h)) && !sp_cover_decide(st, h))
             h->todo = false; /* it is behind what is decided */
-        if (todo && (wins(h) || !decided))
+        if (todo && wins(h))
             move_up(&l->changed, h);
     }
     sp_aware_tell(st, g);

@@ -116,7 +116,8 @@ static bool read_leaver(void *arg, struct sp_view key, struct sp_view value)
     struct sp_departure *d = s->d;
     struct sp_member m = {.page = {0, 0}};
     struct sp_id parent = {0, 0};
-    s->err = sp_member_decode(key, value, &m, &parent);
+    struct sp_view none;
+    s->err = sp_member_decode(key, value, &m, &parent, &none);
     if (s->err != SP_OK) {
         sp_free(m.url);
         return false;

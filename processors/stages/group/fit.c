@@ -100,6 +100,7 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
             sp_group_cover_untouch(g, all[i]);
     }
     restore_winners(g);
+    sp_patterns_restore(g);
     for (uint32_t i = 0; i < count; i++)
         all[i]->todo = false; /* hubs are judged, not members */
     /* If it was in pieces when it was written, all its hubs are in doubt. */

@@ -128,7 +128,7 @@ static void free_hub(struct sp_large *l, struct sp_hub *h)
     sp_grow(&l->free_rows, &l->free_row_cap, l->free_row_count + 1);
     l->free_rows[l->free_row_count++] = h->row;
     l->rows[h->row] = NULL;
-    sp_winning_forget_pattern(h);
+    sp_pattern_forget(h);
     sp_shelf_done(&h->several);
     sp_signature_unref(h->signature);
     sp_free(h);
@@ -433,7 +433,7 @@ void sp_hubs_clear(struct sp_group *g)
             sp_bond_free(h->out);
         while (h->in)
             sp_bond_free(h->in);
-        sp_winning_forget_pattern(h);
+        sp_pattern_forget(h);
         sp_shelf_done(&h->several);
         sp_signature_unref(h->signature);
         sp_free(h);

@@ -28,6 +28,7 @@ struct sp_lacking_winners {
     struct seat *seats;
     uint32_t count;
     uint32_t cap;
+    uint32_t entered;    /* winners */
     uint32_t side;       /* 0 or 1; of the two that a group may have at a time, each has another */
     uint32_t centred_at; /* winners with which a better reference is looked for */
     bool is_first;       /* its reference is a winner */
@@ -37,7 +38,7 @@ struct sp_lacking_winners {
 static bool seat_of(struct sp_large *l, struct sp_hub *h, struct seat *ret_seat)
 {
     struct sp_parity_wide wide;
-    if (!sp_winning_pattern(l, h, &wide))
+    if (!sp_pattern_fold(l, h, &wide))
         return false;
     *ret_seat = (struct seat){.hub = h, .most = wide.most};
     sp_parity_brief(wide.words, SP_PARITY_WIDE, ret_seat->brief);
@@ -65,6 +66,7 @@ static void enter(struct sp_large *l, struct sp_lacking_winners *k, struct sp_hu
     if (at >= k->count)
         add_seats(k, at + 1);
     k->seats[at] = seat;
+    k->entered++;
     h->lacking_seats[k->side] = at + 1;
 }
 
@@ -76,6 +78,7 @@ static void leave(struct sp_lacking_winners *k, struct sp_hub *h)
     SP_ASSERT(seat <= k->count && k->seats[seat - 1].hub == h);
     sp_lacking_take(k->index, seat - 1);
     k->seats[seat - 1].hub = NULL;
+    k->entered--;
     h->lacking_seats[k->side] = 0;
 }
 
@@ -142,10 +145,11 @@ static bool begin_centred(struct sp_large *l, struct sp_lacking_winners *k)
 {
     struct sp_signature *reference = sp_lacking_centre(k->index);
     k->centred_at = 2 * l->winners.count;
-    if (reference)
-        begin(l, reference, false);
+    if (!reference)
+        return false;
+    begin(l, reference, false);
     sp_signature_unref(reference);
-    return reference;
+    return true;
 }
 
 static void begin_if_due(struct sp_large *l)
@@ -159,18 +163,42 @@ static void begin_if_due(struct sp_large *l)
         begin_centred(l, l->lacking);
 }
 
-/* The first index tells what most winners have. */
+/* In a test, also such an index is searched. */
+static bool are_mostly_odd(const struct sp_large *l, const struct sp_lacking_winners *k)
+{
+    return !l->stage->options.large_from && 2 * sp_lacking_odd(k->index) > k->entered;
+}
+
+/* Whether nearly all of many winners are odd already, as in a chain. */
+static bool is_hopeless(const struct sp_large *l, const struct sp_lacking_winners *k)
+{
+    enum { MANY = 1024, PART = 16 };
+    return !l->stage->options.large_from && k->entered >= MANY &&
+           k->entered - sp_lacking_odd(k->index) < k->entered / PART;
+}
+
+static void give_up(struct sp_large *l)
+{
+    l->lacking_from = 2 * l->winners.count;
+    sp_lacking_winners_end(l);
+}
+
+/* The first index tells what most winners have. Hubs have no seat in it when the next one, of the
+ * same side, is filled. */
 static void finish(struct sp_large *l)
 {
     struct sp_lacking_winners *k = l->lacking_next;
     l->lacking_next = NULL;
     if (k->is_first && begin_centred(l, k)) {
         end(k);
-        return;
+    } else if (are_mostly_odd(l, k)) {
+        end(k);
+        give_up(l);
+    } else {
+        end(l->lacking);
+        l->lacking = k;
+        sp_lookup_end(l);
     }
-    end(l->lacking);
-    l->lacking = k;
-    sp_lookup_end(l);
 }
 
 static void enter_next(struct sp_large *l, struct sp_hub *h)
@@ -178,19 +206,26 @@ static void enter_next(struct sp_large *l, struct sp_hub *h)
     enter(l, l->lacking_next, h);
 }
 
+static void make_some(struct sp_large *l)
+{
+    struct sp_lacking_winners *k = l->lacking_next;
+    if (!k)
+        return;
+    bool whole = sp_winning_make_some(l, &k->made, enter_next);
+    if (is_hopeless(l, k))
+        give_up(l);
+    else if (whole)
+        finish(l);
+}
+
 /* ---- searching */
 
 bool sp_lacking_winners_serve(struct sp_large *l)
 {
-    bool test = l->stage->options.large_from;
     begin_if_due(l);
-    if (l->lacking_next &&
-        sp_place_make_some(l, &l->winners, &l->lacking_next->made, sp_winning_part(l), enter_next))
-        finish(l);
-    if (l->lacking && !test && 2 * sp_lacking_odd(l->lacking->index) > l->winners.count) {
-        l->lacking_from = 2 * l->winners.count;
-        sp_lacking_winners_end(l);
-    }
+    make_some(l);
+    if (l->lacking && are_mostly_odd(l, l->lacking))
+        give_up(l);
     return l->lacking;
 }
 

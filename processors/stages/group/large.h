@@ -21,6 +21,7 @@
  *   around.c  finds the piece of one page, if it is small, and lets it leave
  *   cover.c   decides which hubs win
  *   winning.c the winners, and the search for those that cover a hub
+ *   patterns.c their bit patterns
  *   lacking.c narrows that search: by the shingles that winners lack
  *   sharing.c narrows that search: by the shingles that winners share
  *   lookup.c  narrows that search: by bit patterns
@@ -66,7 +67,7 @@ struct sp_hub {
     struct sp_signature *signature; /* borrowed until the next flush; a ghost's until its end */
     struct sp_hub *winner;          /* the hub that covers it, or itself (sp_cover_decide); or
                                      * NULL */
-    struct sp_pattern *pattern;     /* winning.c; may be NULL */
+    struct sp_pattern *pattern;     /* patterns.c; may be NULL */
     uint32_t followers;             /* other hubs whose `winner` it is; they keep it alive without
                                      * members */
     struct sp_hub *first_follower;  /* of those */
@@ -130,22 +131,21 @@ struct sp_large {
     uint32_t *free_rows;
     uint32_t free_row_count;
     uint32_t free_row_cap;
-    struct sp_hub_list todo;     /* to be judged */
-    struct sp_hub_list recent;   /* winners in the order in which they became winners; NULL: no
-                                  * longer one */
-    uint64_t recent_from;        /* the number of the first of them */
-    uint64_t wins;               /* the number of the last */
-    struct sp_rank_place unread; /* the next winner may have no pattern; not set: all have one */
+    struct sp_hub_list todo;   /* to be judged */
+    struct sp_hub_list recent; /* winners in the order in which they became winners; NULL: no
+                                * longer one */
+    uint64_t recent_from;      /* the number of the first of them */
+    uint64_t wins;             /* the number of the last */
     struct sp_lacking_winners *lacking;      /* lacking.c; NULL: not needed yet, or of no use */
     struct sp_lacking_winners *lacking_next; /* the same, until it has all winners; NULL: none */
     uint32_t lacking_from;                   /* winners with which it is tried again */
     struct sp_lookup *lookup;                /* lookup.c; NULL: not needed */
     struct sp_sharing *sharing;              /* sharing.c; NULL: not needed yet, or of no use */
-    uint32_t sharing_from;   /* winners with which it is tried again; 0: not tried yet */
-    uint32_t paid;           /* hubs that may be opened (cover.c) */
-    uint32_t may_decide;     /* so many further hubs may be decided, or signatures of winners read,
-                              * before     the hub that this step needs is decided */
-    struct sp_hub_list near; /* scratch of winning.c */
+    uint32_t sharing_from; /* winners with which it is tried again; 0: not tried yet */
+    uint32_t paid;         /* hubs that may be opened (cover.c) */
+    uint32_t may_decide;   /* so many further hubs may be decided before one that this step needs */
+    uint32_t may_read;     /* so many winners may be put into the indexes that are being made */
+    struct sp_hub_list near;     /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
     struct sp_hub_list doubts;   /* may no longer be connected */
     bool all_doubted;            /* all hubs are among them */
@@ -212,8 +212,6 @@ struct sp_shelf_place sp_hub_place(const struct sp_shelf *hubs, const struct sp_
 int sp_hub_by_rank(const void *a, const void *b); /* of a list of hubs, for qsort */
 bool sp_hub_before(const struct sp_hub *a, const struct sp_hub *b); /* in rank order */
 struct sp_rank_place sp_place_of(const struct sp_hub *h);
-/* A place before the hub. Other hubs ranked before the hub do not follow the place. */
-struct sp_rank_place sp_place_before(const struct sp_hub *h);
 struct sp_rank_place sp_place_before_all(void);
 /* Whether the place is set and the hub is ranked behind it. */
 bool sp_place_precedes(const struct sp_rank_place *p, const struct sp_hub *h);
@@ -326,11 +324,10 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 /* The same, but compares in any case. */
 bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                         double *ret_similarity);
-/* The winners of a group that was read have no patterns yet. Makes some, at most large->may_decide.
- * True: a search may need them all. */
-bool sp_winning_is_ready(struct sp_large *l);
-/* How many winners a search puts into an index that is being made. */
-uint32_t sp_winning_part(const struct sp_large *l);
+/* Puts a part of the winners, those behind the place *made, into an index that is being made: calls
+ * `make` for each. True: all are there. */
+bool sp_winning_make_some(struct sp_large *l, struct sp_rank_place *made,
+                          void (*make)(struct sp_large *l, struct sp_hub *w));
 /* Winners in large->lacking or large->lookup that are still to be read. */
 struct sp_lookup_range {
     const struct sp_hub *from; /* the first, by rank */
@@ -351,7 +348,6 @@ struct sp_winning_walk {
     bool near;       /* over large->near; otherwise over all */
     bool by_pattern; /* over large->near, which has the next of `range` */
     bool whole;      /* by_pattern: large->near has all of them */
-    bool blocked;    /* it has ended because the winners are not ready, and there is no error */
     uint32_t passed;
     struct sp_lookup_range range; /* by_pattern: still to be read */
     uint32_t at;
@@ -362,13 +358,18 @@ struct sp_winning_walk sp_winning_before(struct sp_large *l, struct sp_hub *h,
                                          const struct sp_hub *end, uint64_t after, uint32_t *tried);
 /* Those ranked behind the hub, which is a winner. */
 struct sp_winning_walk sp_winning_behind(struct sp_large *l, struct sp_hub *h, uint32_t *tried);
-/* NULL: there are no more, or the walk is blocked. */
+/* NULL: there are no more. */
 struct sp_hub *sp_winning_next(struct sp_winning_walk *walk);
-/* Frees what the calls before have kept with the hub; for one that does not win. */
-void sp_winning_forget_pattern(struct sp_hub *h);
 
-/* Folds the hub's pattern. False: an error, which is in the stage. */
-bool sp_winning_pattern(struct sp_large *l, struct sp_hub *h, struct sp_parity_wide *ret_wide);
+/* ---- patterns.c */
+/* Whether the hub and the winner are certainly not similar. Makes their patterns. */
+bool sp_pattern_rules_out(struct sp_large *l, struct sp_hub *h, struct sp_hub *w);
+/* Folds the hub's pattern, which is made if it has none. False: an error, which is in the stage. */
+bool sp_pattern_fold(struct sp_large *l, struct sp_hub *h, struct sp_parity_wide *ret_wide);
+/* For a hub that does not win. */
+void sp_pattern_forget(struct sp_hub *h);
+/* Gives the winners the patterns that were read with the group. */
+void sp_patterns_restore(struct sp_group *g);
 
 /* ---- lacking.c */
 /* The hub has become a winner, and is one no longer. */
@@ -422,8 +423,8 @@ void sp_cover_forget_all(struct sp_group *g);
 /* Decides the hubs whose best member has changed, and which members this step tells. */
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g);
 /* Brings h->winner and h->similarity up to date with the members. False: that needs more decisions
- * about other hubs, or more signatures of winners (sp_winning_is_ready), than large->may_decide,
- * and no error has occurred. What was done is kept, so that further calls will succeed. */
+ * about other hubs than large->may_decide, and no error has occurred. Those that were made are
+ * kept, so that further calls will succeed. */
 bool sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h);
 /* The same for all hubs. */
 bool sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g);

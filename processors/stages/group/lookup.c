@@ -133,7 +133,7 @@ void sp_lookup_enter(struct sp_large *l, struct sp_hub *h)
 {
     struct sp_lookup *k = l->lookup;
     struct sp_parity_wide pattern;
-    if (!k || h->looked_up || !sp_winning_pattern(l, h, &pattern))
+    if (!k || h->looked_up || !sp_pattern_fold(l, h, &pattern))
         return;
     if (k->benches[bench_of(k, h)]->count == SEATS)
         split(k, bench_of(k, h));
@@ -180,7 +180,7 @@ void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range
     const struct sp_lookup *k = l->lookup;
     struct sp_parity_wide x;
     l->near.count = 0;
-    if (!sp_winning_pattern(l, h, &x))
+    if (!sp_pattern_fold(l, h, &x))
         return;
     for (; !l->near.count && range->at < k->count; range->at++) {
         const struct bench *b = k->benches[range->at];

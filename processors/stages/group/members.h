@@ -80,8 +80,9 @@ struct sp_group {
     uint32_t said_count; /* members at the last publication */
     uint32_t told_least; /* least and largest size that its winners were told */
     uint32_t told_most;
-    bool told_changed;  /* since the last flush */
-    struct sp_id *gone; /* stored members that left since the last flush */
+    bool told_changed;                 /* since the last flush */
+    struct sp_patterns_read *patterns; /* patterns.c; NULL: none, or the group is large */
+    struct sp_id *gone;                /* stored members that left since the last flush */
     uint32_t gone_count;
     uint32_t gone_cap;
     bool dirty;

@@ -48,16 +48,6 @@ struct sp_rank_place sp_place_of(const struct sp_hub *h)
     return (struct sp_rank_place){true, h->rank, h->page};
 }
 
-/* Pages break ties. */
-struct sp_rank_place sp_place_before(const struct sp_hub *h)
-{
-    struct sp_id page = h->page;
-    if (!page.hi && !page.lo)
-        return sp_place_before_all();
-    page.hi -= !page.lo--;
-    return (struct sp_rank_place){true, h->rank, page};
-}
-
 struct sp_rank_place sp_place_before_all(void)
 {
     return (struct sp_rank_place){.set = true, .rank = {.popularity = (double)INFINITY}};

@@ -153,7 +153,8 @@ static bool visit_member(void *arg, struct sp_view key, struct sp_view value)
     struct members *w = arg;
     struct sp_member *m = sp_calloc(1, sizeof *m);
     struct sp_id parent = {0, 0};
-    w->err = sp_member_decode(key, value, m, &parent);
+    struct sp_view pattern;
+    w->err = sp_member_decode(key, value, m, &parent, &pattern);
     return show_member(w, m, parent);
 }
 

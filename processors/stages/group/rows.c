@@ -29,7 +29,8 @@ enum {
     MEMBER_TARGET = 4,
     MEMBER_WORDS = 8,
     MEMBER_OLD_VERSION = 16, /* what it was told was about another version */
-    MEMBER_OLD_EPOCH = 32    /* or in another group */
+    MEMBER_OLD_EPOCH = 32,   /* or in another group */
+    MEMBER_PATTERN = 64
 };
 
 static void put_float(struct sp_buf *out, float x)
@@ -193,7 +194,8 @@ void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
                              (m->kind == SP_PAGE_REDIRECT ? MEMBER_TARGET : 0) |
                              (m->words ? MEMBER_WORDS : 0) |
                              (m->said_version != m->content_version ? MEMBER_OLD_VERSION : 0) |
-                             (m->said_epoch != m->epoch ? MEMBER_OLD_EPOCH : 0));
+                             (m->said_epoch != m->epoch ? MEMBER_OLD_EPOCH : 0) |
+                             (sp_pattern_is_stored(m) ? MEMBER_PATTERN : 0));
     sp_buf_put_u8(out, MEMBER_FORMAT);
     sp_buf_put_u8(out, bits);
     sp_buf_put_u8(out, (uint8_t)(m->kind | m->said_status << 4));
@@ -210,12 +212,15 @@ void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
         sp_buf_put_id(out, m->parent->page);
     if (bits & MEMBER_WINNER)
         sp_buf_put_id(out, m->said_winner);
+    if (bits & MEMBER_PATTERN)
+        sp_pattern_encode(m, out);
 }
 
 /* Most steps end by telling pages their status, so at a flush most members know the status of their
  * version, which is stored only once. Those that do not are told by a round: of what they were told
  * it only matters that it was about another version, and not about one that is still to come. */
-static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct sp_id *ret_parent)
+static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct sp_id *ret_parent,
+                               struct sp_view *ret_pattern)
 {
     if (sp_read_u8(r) != MEMBER_FORMAT)
         return SP_CORRUPT;
@@ -237,6 +242,7 @@ static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct 
     m->words = bits & MEMBER_WORDS;
     if (bits & MEMBER_WINNER)
         m->said_winner = sp_read_id(r);
+    *ret_pattern = sp_read_bytes(r, bits & MEMBER_PATTERN ? SP_PATTERN_BYTES : 0);
     if (r->failed || m->kind > SP_PAGE_DEAD || m->said_status > SP_STATUS_GONE ||
         m->said_reason > SP_REASON_EXACT)
         return SP_CORRUPT;
@@ -244,13 +250,13 @@ static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct 
 }
 
 enum sp_err sp_member_decode(struct sp_view key, struct sp_view value, struct sp_member *m,
-                             struct sp_id *ret_parent)
+                             struct sp_id *ret_parent, struct sp_view *ret_pattern)
 {
     struct sp_reader r = sp_reader(value);
     if (key.len < sizeof m->page)
         return SP_CORRUPT;
     memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
-    enum sp_err err = member_read(&r, m, ret_parent);
+    enum sp_err err = member_read(&r, m, ret_parent, ret_pattern);
     return err == SP_OK && sp_reader_left(&r) ? SP_CORRUPT : err;
 }
 
@@ -315,8 +321,9 @@ enum sp_err sp_group_decode(struct sp_reader *r, struct sp_group *g)
 enum sp_err sp_member_read_packed(struct sp_reader *r, struct sp_member *m,
                                   struct sp_id *ret_parent)
 {
+    struct sp_view none; /* the group is small */
     m->page = sp_read_id(r);
-    return member_read(r, m, ret_parent);
+    return member_read(r, m, ret_parent, &none);
 }
 
 /* ---- departures ---- */

@@ -160,8 +160,11 @@ bool sp_sharing_serves(struct sp_large *l)
         return false;
     if (!l->sharing)
         begin(l);
-    bool whole = sp_place_make_some(l, &l->winners, &l->sharing->made, sp_winning_part(l), put);
-    return !is_full(l) && whole;
+    bool whole = sp_winning_make_some(l, &l->sharing->made, put);
+    if (is_full(l) || !whole)
+        return false;
+    sp_lookup_end(l);
+    return true;
 }
 
 /* Appends the winners of the list that are in the range and that this search has not met. */

@@ -4,6 +4,7 @@
 
 #include "group/members.h"
 #include "group/page_actor.h"
+#include "similarity/parity.h"
 
 /* ---- table.c */
 void sp_group_free(struct sp_group_stage *st, struct sp_group *g);
@@ -22,9 +23,9 @@ void sp_group_stage_evict(struct sp_group_stage *st);
 void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out);
 enum sp_err sp_page_actor_decode(struct sp_view in, struct sp_page_actor *p);
 void sp_member_encode(const struct sp_member *m, struct sp_buf *out);
-/* `key` ends with the page. */
+/* `key` ends with the page. *ret_pattern is what sp_pattern_encode wrote, or empty. */
 enum sp_err sp_member_decode(struct sp_view key, struct sp_view value, struct sp_member *m,
-                             struct sp_id *ret_parent);
+                             struct sp_id *ret_parent, struct sp_view *ret_pattern);
 /* Groups of at most so many members are stored in their 'G' row: one look-up, and no scan for
  * members. */
 enum { SP_PACKED_MEMBERS = 16 };
@@ -38,5 +39,15 @@ enum sp_err sp_member_read_packed(struct sp_reader *r, struct sp_member *m,
 /* The page and the edges of a `members` message, without its rows; the rest of the bytes. */
 void sp_edges_encode(const struct sp_message *m, struct sp_buf *out);
 enum sp_err sp_edges_decode(struct sp_reader *r, struct sp_message *m);
+
+/* ---- patterns.c */
+enum { SP_PATTERN_BYTES = sizeof(double) + SP_PARITY_WIDE * sizeof(uint64_t) };
+/* Whether the row of the member has the pattern of its content. */
+bool sp_pattern_is_stored(const struct sp_member *m);
+/* Appends SP_PATTERN_BYTES. */
+void sp_pattern_encode(const struct sp_member *m, struct sp_buf *out);
+/* Keeps a pattern, of SP_PATTERN_BYTES, that was read with the group. */
+void sp_patterns_keep(struct sp_group *g, struct sp_id content, struct sp_view pattern);
+void sp_patterns_drop(struct sp_group *g);
 
 #endif

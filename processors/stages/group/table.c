@@ -159,6 +159,7 @@ void sp_group_free(struct sp_group_stage *st, struct sp_group *g)
     sp_free(g->touched);
     sp_free(g->gone);
     sp_free(g->opens);
+    sp_patterns_drop(g);
     sp_free(g);
 }
 
@@ -193,11 +194,15 @@ static bool take_member(struct loading *l, struct sp_member *m, struct sp_id par
 
 static bool load_member(void *arg, struct sp_view key, struct sp_view value)
 {
+    struct loading *l = arg;
     struct sp_member *m = sp_calloc(1, sizeof *m);
     struct sp_id parent = {0, 0};
-    enum sp_err err = sp_member_decode(key, value, m, &parent);
+    struct sp_view pattern = {NULL, 0};
+    enum sp_err err = sp_member_decode(key, value, m, &parent, &pattern);
     m->stored = true;
-    return take_member(arg, m, parent, err);
+    if (err == SP_OK && pattern.len)
+        sp_patterns_keep(l->g, m->content, pattern);
+    return take_member(l, m, parent, err);
 }
 
 /* Checks the invariant of forest.c that following parents ends at a root: no walk meets itself.

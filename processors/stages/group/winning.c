@@ -9,10 +9,10 @@
  * reading their signatures. If there are many winners, an index by the shingles that they lack
  * leaves few of them (lacking.c), or in a chain one by the shingles that they share (sharing.c); if
  * both are of no use, the patterns are read from contiguous memory (lookup.c). */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "group/large.h"
 #include "similarity/parity.h"
 
@@ -52,7 +52,7 @@ void sp_winning_remove(struct sp_large *l, struct sp_hub *h)
     sp_lookup_leave(l, h);
     if (l->winners.count < FEW)
         sp_winning_end_lookup(l);
-    sp_winning_forget_pattern(h);
+    sp_pattern_forget(h);
 }
 
 void sp_winning_trim(struct sp_large *l)
@@ -61,67 +61,6 @@ void sp_winning_trim(struct sp_large *l)
         return;
     l->recent_from += l->recent.count;
     l->recent.count = 0;
-}
-
-/* ---- patterns */
-
-struct sp_pattern {
-    double most; /* bits: two patterns that differ in more than both allow are not similar */
-    uint32_t words;
-    uint64_t brief[SP_PARITY_BRIEF];
-    uint64_t bits[];
-};
-
-static double most_of(const struct sp_similarity_options *o, const struct sp_signature *s)
-{
-    return sp_method_info(o->method)->jaccard ? sp_jaccard_apart(o->threshold, s)
-                                              : (double)INFINITY;
-}
-
-static struct sp_pattern *pattern_of(const struct sp_similarity_options *o,
-                                     const struct sp_signature *s)
-{
-    enum { BITS_EACH = 4 };
-    uint32_t words = sp_parity_words(s->shingle_count, BITS_EACH);
-    words = words < SP_PARITY_WIDE ? SP_PARITY_WIDE : words;
-    struct sp_pattern *p = sp_alloc(sizeof *p + words * sizeof *p->bits);
-    *p = (struct sp_pattern){.most = most_of(o, s), .words = words};
-    sp_parity_of(s, words, p->bits);
-    sp_parity_brief(p->bits, words, p->brief);
-    return p;
-}
-
-void sp_winning_forget_pattern(struct sp_hub *h)
-{
-    sp_free(h->pattern);
-    h->pattern = NULL;
-}
-
-static bool make_pattern(struct sp_large *l, struct sp_hub *h)
-{
-    const struct sp_signature *s = sp_hub_signature(l->stage, h);
-    if (s)
-        h->pattern = pattern_of(&l->stage->options.similarity, s);
-    return s;
-}
-
-bool sp_winning_pattern(struct sp_large *l, struct sp_hub *h, struct sp_parity_wide *ret_wide)
-{
-    if (!h->pattern && !make_pattern(l, h))
-        return false;
-    sp_parity_widen(h->pattern->bits, h->pattern->words, ret_wide->words);
-    ret_wide->most = h->pattern->most;
-    return true;
-}
-
-static inline bool rules_out(struct sp_large *l, struct sp_hub *h, struct sp_hub *w)
-{
-    if ((!h->pattern && !make_pattern(l, h)) || (!w->pattern && !make_pattern(l, w)))
-        return false;
-    const struct sp_pattern *a = h->pattern, *b = w->pattern;
-    double most = a->most + b->most;
-    return sp_parity_brief_distance(a->brief, b->brief) > most ||
-           sp_parity_distance(a->bits, a->words, b->bits, b->words) > most;
 }
 
 /* ---- comparing */
@@ -138,38 +77,21 @@ bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *win
 bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                           uint32_t *tried, double *ret_similarity)
 {
-    if ((*tried)++ && rules_out(l, h, winner))
+    if ((*tried)++ && sp_pattern_rules_out(l, h, winner))
         return false;
     return sp_winning_compare(l, h, winner, ret_similarity);
 }
 
 /* ---- which winners can be similar */
 
-/* From so many winners on, a search may need the patterns of all. */
-static bool are_many(const struct sp_large *l)
-{
-    enum { MANY = 64 };
-    return l->stage->options.large_from || l->winners.count >= MANY;
-}
-
-static void read_pattern(struct sp_large *l, struct sp_hub *w)
-{
-    if (w->pattern)
-        return;
-    make_pattern(l, w);
-    l->may_decide--;
-}
-
-bool sp_winning_is_ready(struct sp_large *l)
-{
-    return !l->unread.set || !are_many(l) ||
-           sp_place_make_some(l, &l->winners, &l->unread, l->may_decide, read_pattern);
-}
-
-uint32_t sp_winning_part(const struct sp_large *l)
+bool sp_winning_make_some(struct sp_large *l, struct sp_rank_place *made,
+                          void (*make)(struct sp_large *l, struct sp_hub *w))
 {
     enum { LEAST = 64, PART = 1024, IN_TESTS = 2 };
-    return l->stage->options.large_from ? IN_TESTS : LEAST + l->winners.count / PART;
+    uint32_t part = l->stage->options.large_from ? IN_TESTS : LEAST + l->winners.count / PART;
+    uint32_t most = sp_min_u32(part, l->may_read);
+    l->may_read -= most;
+    return sp_place_make_some(l, &l->winners, made, most, make);
 }
 
 /* The unit of cost is the time to examine one of many winners for a hub: about a nanosecond. */
@@ -179,7 +101,7 @@ static bool index_is_cheaper(const struct sp_large *l)
     struct sp_stars_stats stats;
     if (l->stage->options.large_from)
         return l->winners.count % 2;
-    if (l->winners.count <= PROBE || l->lacking || l->sharing)
+    if (l->winners.count <= PROBE || l->lacking || l->lacking_next || l->sharing)
         return false;
     if (!l->stars)
         return true;
@@ -295,45 +217,25 @@ static bool find_all(struct sp_large *l, struct sp_hub *h, const struct sp_looku
     return !sharing && !l->lacking_next && sp_sharing_serves(l) && sp_sharing_near(l, h, range);
 }
 
-enum { FIRST = 16, FIRST_OF_INDEXED = 4 }; /* most hubs resemble one of the first */
-
-static bool is_blocked(struct sp_winning_walk *walk)
-{
-    struct sp_large *l = walk->large;
-    if (sp_winning_is_ready(l))
-        return false;
-    walk->blocked = !l->stage->err;
-    return true;
-}
-
-/* NULL at the end. */
-static struct sp_hub *next_of_near(struct sp_winning_walk *walk)
-{
-    const struct sp_hub_list *near = &walk->large->near;
-    if (walk->at == near->count || (walk->at == FIRST && is_blocked(walk)))
-        return NULL;
-    struct sp_hub *w = near->hubs[walk->at++];
-    return walk->end && !sp_hub_before(w, walk->end) ? NULL : w;
-}
-
 /* NULL at the end. */
 static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
 {
+    enum { FIRST = 16, FIRST_OF_INDEXED = 4, MANY = 64 }; /* most hubs resemble one of the first */
     struct sp_large *l = walk->large;
     bool test = l->stage->options.large_from;
     struct sp_hub *w;
     if (walk->by_pattern)
         return next_by_pattern(walk);
-    if (walk->near)
-        return next_of_near(walk);
+    if (walk->near) {
+        w = walk->at < l->near.count ? l->near.hubs[walk->at++] : NULL;
+        return w && walk->end && !sp_hub_before(w, walk->end) ? NULL : w;
+    }
     w = sp_shelf_next(&l->winners, &walk->place);
     if (!w || (walk->end && !sp_hub_before(w, walk->end)))
         return NULL;
     uint32_t first = test ? 1 : l->lacking || l->sharing ? FIRST_OF_INDEXED : FIRST;
-    if (walk->passed++ < first || !are_many(l))
+    if (walk->passed++ < first || (!test && l->winners.count < MANY))
         return w;
-    if (is_blocked(walk))
-        return NULL;
     walk->by_pattern = true;
     l->near.count = walk->at = 0;
     walk->range = (struct sp_lookup_range){w, walk->end, walk->after, 0};
@@ -349,7 +251,7 @@ struct sp_hub *sp_winning_next(struct sp_winning_walk *walk)
     while ((w = next_in_order(walk))) {
         walk->large->stage->stats.held_against += !walk->by_pattern;
         if (w != walk->hub && w->won > walk->after &&
-            !((*walk->tried)++ && rules_out(walk->large, walk->hub, w)))
+            !((*walk->tried)++ && sp_pattern_rules_out(walk->large, walk->hub, w)))
             return w;
     }
     return NULL;
