@@ -122,33 +122,67 @@ static size_t behind_sync(struct sp_window *w, size_t from)
     }
 }
 
-static size_t split_block(struct sp_window *w, struct sp_chunk *chunk, size_t at)
+struct block {
+    bool sane;
+    int64_t count;
+    size_t start; /* of its data */
+    size_t len;
+    size_t end; /* behind its sync marker */
+};
+
+enum { BLOCK_RECORDS_MAX = 1 << 20, CHUNK_RECORDS = 1 << 16 };
+
+/* The most bytes of a block without records: compressed, that is not nothing. */
+static uint64_t empty_max(const struct sp_avro_file *f)
+{
+    enum { COMPRESSED = 64 };
+    return f->codec == SP_AVRO_NULL ? 0 : COMPRESSED;
+}
+
+/* Whether a block that ends with its sync marker begins at `at`. */
+static bool find_block(struct sp_window *w, size_t at, struct block *ret_block)
 {
     enum { COUNTS_MAX = 20 };
     sp_window_want(w, at + COUNTS_MAX);
     struct sp_reader r = sp_reader(sp_view(w->buf.data + at, w->buf.len - at));
     int64_t count = sp_read_zigzag(&r), size = sp_read_zigzag(&r);
     size_t start = (size_t)((const char *)r.at - w->buf.data);
-    bool sane = !r.failed && count >= 0 && size >= 0 && count <= UINT32_MAX &&
-                (uint64_t)size <= w->max_record + HEADER_MAX;
-    if (sane && sp_window_want(w, start + (size_t)size + SP_AVRO_SYNC) &&
-        memcmp(w->buf.data + start + size, w->avro->sync, SP_AVRO_SYNC) == 0) {
-        if (count > 0)
-            sp_chunk_add(chunk, (struct sp_slice){.at = start,
-                                                  .len = (size_t)size,
+    *ret_block = (struct block){.count = count, .start = start};
+    if (r.failed || count < 0 || count > BLOCK_RECORDS_MAX || size < 0 ||
+        (uint64_t)size > (count ? w->max_record + HEADER_MAX : empty_max(w->avro)))
+        return false;
+    ret_block->sane = true;
+    ret_block->len = (size_t)size;
+    ret_block->end = start + (size_t)size + SP_AVRO_SYNC;
+    return sp_window_want(w, ret_block->end) &&
+           memcmp(w->buf.data + start + size, w->avro->sync, SP_AVRO_SYNC) == 0;
+}
+
+static size_t split_block(struct sp_window *w, struct sp_chunk *chunk, size_t at)
+{
+    static const char wrong[] = "the block's size, number of records (at most 1,048,576) or sync "
+                                "marker is wrong";
+    struct block b, next;
+    if (find_block(w, at, &b)) {
+        if (b.count > 0)
+            sp_chunk_add(chunk, (struct sp_slice){.at = b.start,
+                                                  .len = b.len,
                                                   .offset = w->offset + at,
-                                                  .records = (uint32_t)count});
-        return start + (size_t)size + SP_AVRO_SYNC;
+                                                  .records = (uint32_t)b.count});
+        return b.end;
     }
-    bool cut_off = sane && w->buf.len < start + (size_t)size + SP_AVRO_SYNC;
-    size_t next = behind_sync(w, at);
-    if (cut_off && next == w->buf.len)
+    if (b.sane && w->buf.len > b.end && find_block(w, b.end, &next)) {
+        sp_chunk_add_bad(chunk, w, at, b.end - at, SP_MALFORMED, wrong);
+        return b.end;
+    }
+    bool cut_off = b.sane && w->buf.len < b.end;
+    size_t behind = behind_sync(w, at);
+    if (cut_off && behind == w->buf.len)
         sp_chunk_add_cut(chunk, w, at, "the file ends within a block");
     else
-        sp_chunk_add_bad(chunk, w, at, next - at, cut_off ? SP_TRUNCATED : SP_MALFORMED,
-                         cut_off ? "the file ends within a block"
-                                 : "the block's size or sync marker is wrong");
-    return next;
+        sp_chunk_add_bad(chunk, w, at, behind - at, cut_off ? SP_TRUNCATED : SP_MALFORMED,
+                         cut_off ? "the file ends within a block" : wrong);
+    return behind;
 }
 
 size_t sp_avro_split(struct sp_window *w, struct sp_chunk *chunk)
@@ -163,7 +197,7 @@ size_t sp_avro_split(struct sp_window *w, struct sp_chunk *chunk)
             return w->buf.len;
         }
     }
-    while (at < w->block && sp_window_want(w, at + 1))
+    while (at < w->block && chunk->count < CHUNK_RECORDS && sp_window_want(w, at + 1))
         at = split_block(w, chunk, at);
     return at;
 }

@@ -339,6 +339,7 @@ static void note_damage(struct sp_input *in, struct sp_chunk *chunk)
     w->end = false;
     w->discard_line = false; /* the rest of the line was lost as well */
     w->discard = 0;
+    w->resync = false; /* what follows begins a member */
 }
 
 /* Returns a chunk of the current file, perhaps without records; NULL at the end of the file. */

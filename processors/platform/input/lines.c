@@ -47,6 +47,9 @@ static void add_line(struct sp_window *w, struct sp_chunk *chunk, size_t at, siz
 
 size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk)
 {
+    enum {
+        SLICES_MAX = 1 << 14
+    }; /* or a chunk of lines of a byte takes a hundred times its size */
     size_t at = 0;
     sp_window_want(w, w->block);
     if (w->discard_line)
@@ -59,6 +62,8 @@ size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk)
             size_t end = (size_t)(newline - w->buf.data);
             add_line(w, chunk, at, end - at);
             at = end + 1;
+            if (chunk->slice_count >= SLICES_MAX)
+                return at;
             continue;
         }
         w->seen = w->buf.len;

@@ -22,10 +22,10 @@ static bool is_newline(char c)
     return c == '\r' || c == '\n';
 }
 
-/* Skips at most HEADER_MAX newlines at a time, because a file may consist of newlines only. */
-static size_t skip_newlines(struct sp_window *w, size_t at)
+/* Skips at most so many newlines, because a file may consist of newlines only. */
+static size_t skip_newlines(struct sp_window *w, size_t at, size_t count)
 {
-    size_t most = at + HEADER_MAX;
+    size_t most = at + count;
     while (at < most && sp_window_want(w, at + 1) && is_newline(w->buf.data[at]))
         at++;
     return at;
@@ -109,7 +109,8 @@ static bool want_record(struct sp_window *w, const struct sp_record_kind *kind, 
 /* Whether the record's end is followed by the next record, or by the end of the file. */
 static bool ends_well(struct sp_window *w, const struct sp_record_kind *kind, size_t end)
 {
-    size_t next = skip_newlines(w, end);
+    enum { BETWEEN = 64 }; /* or more: what follows them is looked at later */
+    size_t next = skip_newlines(w, end, BETWEEN);
     sp_window_want(w, next + kind->mark);
     return w->buf.len == next || is_newline(w->buf.data[next]) || kind->begins(w, next);
 }
@@ -120,7 +121,8 @@ static bool ends_well(struct sp_window *w, const struct sp_record_kind *kind, si
 static bool is_tainted(struct sp_window *w, size_t at, size_t end)
 {
     return w->damage == SP_MALFORMED && begins_member(w, at) && sp_source_is_tainted(w->source) &&
-           sp_window_member(w, at + 1) == w->buf.len && skip_newlines(w, end) == w->buf.len;
+           sp_window_member(w, at + 1) == w->buf.len &&
+           skip_newlines(w, end, HEADER_MAX) == w->buf.len;
 }
 
 /* A record whose payload will not fit: its header is kept as the dead letter. */
@@ -135,17 +137,46 @@ static size_t too_large(struct sp_window *w, struct sp_chunk *chunk, size_t at, 
     return at + header_len;
 }
 
+/* The length of the header at `at` if another record begins within its first bytes; else 0. */
+static size_t find_border(const struct sp_window *w, const struct sp_record_kind *kind, size_t at,
+                          size_t len)
+{
+    struct sp_view text = sp_view(w->buf.data + at, len);
+    const char *line = text.data;
+    size_t n = kind->border ? strlen(kind->border) : 0;
+    while (n && (line = memchr(line, '\n', len - (size_t)(line - text.data)))) {
+        line++;
+        if (len - (size_t)(line - text.data) < n)
+            return 0;
+        if (memcmp(line, kind->border, n) == 0)
+            return (size_t)(line - text.data);
+    }
+    return 0;
+}
+
 /* Reads the header of the record at `at`. Returns its length, or 0 with *ret_next, the place to
  * continue at. */
 static size_t want_header(struct sp_window *w, struct sp_chunk *chunk,
                           const struct sp_record_kind *kind, size_t at, size_t *ret_next)
 {
+    enum { USUAL = 1 << 11 };
+    size_t within = USUAL; /* a header that ends later is rare, and one may begin in each line */
     for (;;) {
-        size_t there = w->buf.len - at;
-        struct sp_view text = sp_view(w->buf.data + at, there < HEADER_MAX ? there : HEADER_MAX);
+        size_t there = w->buf.len - at, looked = there < within ? there : within;
+        struct sp_view text = sp_view(w->buf.data + at, looked);
         size_t len = sp_header_find_end(text, w->offset + at, kind->header_end, &w->no_end);
+        size_t border = find_border(w, kind, at, len ? len : looked);
+        if (border) {
+            sp_chunk_add_bad(chunk, w, at, border, SP_MALFORMED, kind->why.joined);
+            *ret_next = at + border;
+            return 0;
+        }
         if (len > 0)
             return len;
+        if (there >= within && within < HEADER_MAX) {
+            within = HEADER_MAX;
+            continue;
+        }
         if (there >= HEADER_MAX) {
             *ret_next = resync(w, chunk, kind, at, at + 1, kind->why.no_end);
             return 0;
@@ -167,13 +198,14 @@ static size_t split_record(struct sp_window *w, struct sp_chunk *chunk,
     if (header_len == 0)
         return next;
     struct sp_view header = sp_view(w->buf.data + at, header_len);
-    bool page = kind->is_page(header);
+    const char *fault = kind->fault ? kind->fault(header) : NULL;
+    bool page = !fault && kind->is_page(header);
     if (!kind->length(header, &length))
         return resync(w, chunk, kind, at, at + 1, kind->why.no_length);
     if (length > length_max)
         return resync(w, chunk, kind, at, at + 1, kind->why.far_too_long);
     if (length > w->max_record)
-        return too_large(w, chunk, at, header_len, length, page);
+        return too_large(w, chunk, at, header_len, length, page || fault);
     size_t end = at + header_len + (size_t)length;
     if (!want_record(w, kind, at, &end)) {
         sp_chunk_add_cut(chunk, w, at, kind->why.cut);
@@ -188,7 +220,9 @@ static size_t split_record(struct sp_window *w, struct sp_chunk *chunk,
         next = kind->find(w, at + header_len);
         end = next < end ? next : end;
     }
-    if (page)
+    if (fault)
+        sp_chunk_add_bad(chunk, w, at, end - at, SP_MALFORMED, fault);
+    else if (page)
         sp_chunk_add(chunk, (struct sp_slice){
                                 .at = at, .len = end - at, .offset = w->offset + at, .records = 1});
     return end;
@@ -235,7 +269,7 @@ size_t sp_records_split(struct sp_window *w, struct sp_chunk *chunk,
             return at;
     }
     while (at < w->block) {
-        at = skip_newlines(w, at);
+        at = skip_newlines(w, at, HEADER_MAX);
         if (!sp_window_want(w, at + 1))
             break;
         if (is_newline(w->buf.data[at]))

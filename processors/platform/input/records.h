@@ -16,11 +16,17 @@ struct sp_record_kind {
     size_t (*header_end)(struct sp_view text);
     /* Whether a header (the bytes that header_end found) is that of a page. */
     bool (*is_page)(struct sp_view header);
+    /* What a line of a header cannot begin with, because a record does; NULL: a header is a line.
+     */
+    const char *border;
+    /* May be NULL. Why the header cannot be used; NULL: it can. */
+    const char *(*fault)(struct sp_view header);
     /* The number of bytes that follow the header. False: the header does not say. */
     bool (*length)(struct sp_view header, uint64_t *ret_length);
     struct { /* reasons of dead letters; literals */
         const char *no_end;
         const char *cut_header;
+        const char *joined;
         const char *no_length;
         const char *far_too_long;
         const char *cut;
@@ -35,6 +41,7 @@ struct sp_record_kind {
     {                                                                                              \
         .no_end = "the " NAME " header does not end",                                              \
         .cut_header = "the file ends within " A " " NAME " header",                                \
+        .joined = "the " NAME " header ends where the next record begins",                         \
         .no_length = "the " NAME " record has no usable " LENGTH,                                  \
         .far_too_long = "the " NAME " record's " LENGTH " is longer than any page",                \
         .cut = "the file ends within " A " " NAME " record",                                       \

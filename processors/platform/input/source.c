@@ -70,13 +70,24 @@ static void has_read(struct sp_source *s, size_t bytes)
     drop_read(s);
 }
 
+/* The place from which bytes are kept: after damage, the search for the next member starts there.
+ */
+static size_t kept_from(const struct sp_source *s)
+{
+    if (s->kind != GZIP || !s->inside)
+        return s->at;
+    size_t back = s->at > OVERRUN_MAX ? s->at - OVERRUN_MAX : 0;
+    return back > s->next ? back : s->next;
+}
+
 static enum sp_err refill(struct sp_source *s)
 {
-    if (s->at > 0) {
-        memmove(s->raw, s->raw + s->at, s->len - s->at);
-        s->len -= s->at;
-        s->next = s->next > s->at ? s->next - s->at : 0;
-        s->at = 0;
+    size_t from = kept_from(s) < s->at ? kept_from(s) : s->at;
+    if (from > 0) {
+        memmove(s->raw, s->raw + from, s->len - from);
+        s->len -= from;
+        s->next = s->next > from ? s->next - from : 0;
+        s->at -= from;
     }
     while (!s->raw_end && s->len < RAW_BYTES) {
         ssize_t n = read(s->fd, s->raw + s->len, RAW_BYTES - s->len);
@@ -287,6 +298,9 @@ static const char *why_not(enum sp_err err, ZSTD_ErrorCode code)
     if (code == ZSTD_error_frameParameter_windowTooLarge)
         return "the compressed file needs a window larger than 128 MiB, so it cannot be read from "
                "here on; pipe it in: zstd -dc --long=31 FILE | samepage ... -";
+    if (code != 0)
+        return "the compressed file is damaged here, and its rest is not read: Zstandard frames have "
+               "no mark at which reading could go on";
     return err == SP_TRUNCATED ? "the compressed file ends within a member"
                                : "the compressed file is damaged here";
 }
@@ -301,19 +315,19 @@ static void skip_padding(struct sp_source *s)
 
 static enum sp_err damaged(struct sp_source *s, enum sp_err err)
 {
-    size_t back = s->at > OVERRUN_MAX ? s->at - OVERRUN_MAX : 0;
     s->why = why_not(err, 0);
     s->tainted = s->inside && !s->fresh;
+    s->at = s->inside ? kept_from(s) : s->next;
     s->inside = false;
     s->lost = true;
-    s->at = back > s->next ? back : s->next;
     return err;
 }
 
 static enum sp_err read_gzip(struct sp_source *s, char *to, size_t cap, size_t *ret_len)
 {
     for (;;) {
-        enum sp_err err = s->at < s->len && !s->lost ? SP_OK : refill(s);
+        bool enough = s->lost ? s->at + 3 <= s->len : s->at < s->len;
+        enum sp_err err = enough ? SP_OK : refill(s);
         if (err != SP_OK)
             return err;
         if (!s->inside) {

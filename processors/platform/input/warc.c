@@ -61,6 +61,11 @@ static size_t find(const struct sp_window *w, size_t from)
     return w->buf.len;
 }
 
+static const char *fault(struct sp_view header)
+{
+    return sp_header_field(header, "WARC-Type").len ? NULL : "the WARC record has no WARC-Type";
+}
+
 static bool content_length(struct sp_view header, uint64_t *ret_length)
 {
     return sp_header_number(sp_header_field(header, "Content-Length"), ret_length);
@@ -73,6 +78,8 @@ size_t sp_warc_split(struct sp_window *w, struct sp_chunk *chunk)
                                                .find = find,
                                                .header_end = sp_header_end,
                                                .is_page = is_page,
+                                               .border = mark,
+                                               .fault = fault,
                                                .length = content_length,
                                                .why = SP_RECORD_WHY("a", "WARC", "Content-Length")};
     return sp_records_split(w, chunk, &kind);

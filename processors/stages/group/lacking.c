@@ -57,12 +57,12 @@ static void add_seats(struct sp_lacking_winners *k, uint32_t count)
 static void enter(struct sp_large *l, struct sp_lacking_winners *k, struct sp_hub *h)
 {
     struct seat seat;
-    if (h->lacking_seats[k->side] || !seat_of(l, h, &seat))
+    if (h->lacking_seats[k->side])
         return;
     const struct sp_signature *s = sp_hub_signature(l->stage, h);
-    uint32_t at = s ? sp_lacking_put(k->index, s, seat.most) : 0;
-    if (!s)
+    if (!s || !seat_of(l, h, &seat))
         return;
+    uint32_t at = sp_lacking_put(k->index, s, seat.most);
     if (at >= k->count)
         add_seats(k, at + 1);
     k->seats[at] = seat;
@@ -183,8 +183,8 @@ static void give_up(struct sp_large *l)
     sp_lacking_winners_end(l);
 }
 
-/* The first index tells what most winners have. Hubs have no seat in it when the next one, of the
- * same side, is filled. */
+/* The first index tells what most winners have. It ends before the next one, which has the same
+ * side, is filled. */
 static void finish(struct sp_large *l)
 {
     struct sp_lacking_winners *k = l->lacking_next;

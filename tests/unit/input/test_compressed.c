@@ -414,6 +414,32 @@ TEST(records_behind_one_that_is_too_large_by_a_wrong_length_are_read)
     sp_buf_done(&record);
 }
 
+/* Behind damage, the next member begins a record, whatever came before it. */
+TEST(the_record_behind_a_member_that_is_damaged_after_a_few_bytes_is_read)
+{
+    struct sp_buf file = {0}, record = {0};
+    for (size_t len = 1; len <= 12; len++) {
+        sp_buf_reset(&file);
+        for (int i = 0; i <= 2; i++) {
+            char url[16];
+            sp_buf_reset(&record);
+            snprintf(url, sizeof url, "http://u/%d", i);
+            put_response(&record, url, "a");
+            if (i == 1)
+                put_damaged_gzip(&file, sp_view(record.data, len));
+            else
+                put_gzip(&file, sp_buf_view(&record));
+        }
+        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        CU_ASSERT_EQUAL(g.pages, 2);
+        CU_ASSERT(g.count > 2);
+        check_page(&g, g.count - 1, "http://u/2", "a");
+        got_done(&g);
+    }
+    sp_buf_done(&file);
+    sp_buf_done(&record);
+}
+
 static void put_skipped(struct sp_buf *out, unsigned char kind, struct sp_view bytes)
 {
     const char header[] = {(char)kind, 0x2a, 0x4d, 0x18};

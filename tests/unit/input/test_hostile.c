@@ -227,7 +227,7 @@ TEST(records_without_an_end_of_their_header_do_not_hide_the_next_page)
     CU_ASSERT_EQUAL(g.pages, 1);
     check_page(&g, g.count - 1, "http://a.example/", "text");
     for (size_t i = 0; i + 1 < g.count; i++)
-        check_bad(&g, i, SP_MALFORMED, "does not end");
+        check_bad(&g, i, SP_MALFORMED, "ends where the next record begins");
     got_done(&g);
     sp_buf_done(&file);
 }

@@ -209,32 +209,34 @@ static bool begins(const struct sp_markup *m, size_t at, const char *text)
     return m->len - at >= n && memcmp(m->data + at, text, n) == 0;
 }
 
-/* Returns the place of the '>' of the "-->" that ends a "<!--" whose text begins at `at`. */
-static size_t escape_end(const struct sp_markup *m, size_t at)
+/* Whether a "-->" has its '>' in this range. */
+static bool closes_comment(const struct sp_markup *m, size_t from, size_t end)
 {
-    for (size_t i = sp_scan_find(m->close, at, m->len); i < m->len;
-         i = sp_scan_find(m->close, i + 1, m->len))
+    for (size_t i = sp_scan_find(m->close, from, end); i < end;
+         i = sp_scan_find(m->close, i + 1, end))
         if (m->data[i] == '>' && m->data[i - 1] == '-' && m->data[i - 2] == '-')
-            return i;
-    return m->len;
+            return true;
+    return false;
 }
 
 /* A script may hide "</script>": between "<!--" and "-->", "<script" needs its own end. */
 static size_t script_end(const struct sp_markup *m, size_t at)
 {
     bool twice = false;
-    size_t escaped = 0; /* "<!--" … up to here; 0: none */
+    size_t escaped = 0; /* behind a "<!--": there is no "-->" up to here; 0: not behind one */
     for (at = sp_scan_find(m->angle, at, m->len); at < m->len;
          at = sp_scan_find(m->angle, at + 1, m->len)) {
         if (m->data[at] != '<' || m->len - at < 2)
             continue;
-        if (escaped && at > escaped) {
+        if (escaped && closes_comment(m, escaped, at)) {
             escaped = 0;
             twice = false;
+        } else if (escaped) {
+            escaped = at;
         }
         char next = m->data[at + 1];
         if (next == '!' && !escaped && begins(m, at, "<!--"))
-            escaped = escape_end(m, at + 4);
+            escaped = at + 4;
         else if (next == '/' && names(m, at + 2, "script")) {
             if (!twice)
                 return at;
