@@ -440,6 +440,26 @@ TEST(the_record_behind_a_member_that_is_damaged_after_a_few_bytes_is_read)
     sp_buf_done(&record);
 }
 
+/* A crawler was killed within a block of bytes that are stored as they are, and went on. What it
+ * wrote then looks like the rest of the block. */
+TEST(a_member_that_a_truncated_one_takes_to_the_end_of_the_file_is_found)
+{
+    static const unsigned char head[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
+    static const unsigned char stored[] = {0, 0xff, 0xff, 0, 0}; /* 65,535 bytes */
+    struct sp_buf file = {0}, record = {0};
+    sp_buf_put(&file, head, sizeof head);
+    sp_buf_put(&file, stored, sizeof stored);
+    put_response(&file, "http://cut/", "c");
+    put_response(&record, "http://after/", "a");
+    put_gzip(&file, sp_buf_view(&record));
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT(g.pages >= 1 && g.count > g.pages);
+    check_page(&g, g.count - 1, "http://after/", "a");
+    got_done(&g);
+    sp_buf_done(&file);
+    sp_buf_done(&record);
+}
+
 static void put_skipped(struct sp_buf *out, unsigned char kind, struct sp_view bytes)
 {
     const char header[] = {(char)kind, 0x2a, 0x4d, 0x18};
