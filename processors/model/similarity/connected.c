@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/sets.h"
@@ -145,7 +146,7 @@ static enum sp_err make_candidate_keys(struct work *w)
 static uint32_t list_of(const struct work *w, uint32_t key)
 {
     /* Of long pages only the smallest hashes are known. */
-    return key * 2654435769u >> w->shift;
+    return sp_hash_place(key, w->shift);
 }
 
 /* How many of a class's keys are in the index. Those that look it up are no smaller, so what it has

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "similarity/prefix.h"
@@ -161,7 +162,7 @@ static enum sp_err make_keys(struct sp_differing *d, const struct sp_differing_s
 
 static uint32_t list_of(const struct sp_differing *d, uint32_t shingle)
 {
-    return shingle * 2654435769u >> d->shift;
+    return sp_hash_place(shingle, d->shift);
 }
 
 static int by_shingle_and_reach(const void *a, const void *b)

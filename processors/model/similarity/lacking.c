@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/counts.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "similarity/tally.h"
@@ -66,15 +67,10 @@ struct sp_lacking {
     uint32_t found_cap;
 };
 
-static uint32_t first_place(const struct sp_lacking *l, uint32_t shingle)
-{
-    return shingle * 2654435761u >> l->place_shift;
-}
-
 /* The place of the shingle in the table, or the free one for it. */
 static inline struct place *find_place(const struct sp_lacking *l, uint32_t shingle)
 {
-    uint32_t mask = UINT32_MAX >> l->place_shift, i = first_place(l, shingle);
+    uint32_t mask = UINT32_MAX >> l->place_shift, i = sp_hash_place(shingle, l->place_shift);
     while (l->places[i].at && l->places[i].shingle != shingle)
         i = (i + 1) & mask;
     return &l->places[i];

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 static unsigned bits_for(uint64_t entries, unsigned least, unsigned most)
@@ -126,7 +127,7 @@ void sp_prefix_index_done(struct sp_prefix_index *x)
 static uint32_t place_of(const struct sp_prefix_index *x, uint32_t shingle)
 {
     uint32_t mask = (uint32_t)((1ull << (32 - x->shift)) - 1);
-    uint32_t at = shingle * 2654435769u >> x->shift; /* the smallest shingles are chosen first */
+    uint32_t at = sp_hash_place(shingle, x->shift); /* the smallest shingles are chosen first */
     while (x->table[at] && x->postings[x->table[at] - 1].shingle != shingle)
         at = (at + 1) & mask;
     return at;

@@ -57,4 +57,11 @@ static inline uint32_t sp_mix32(uint32_t x)
     return x ^ x >> 16;
 }
 
+/* Multiplicative hashing (Knuth 6.4): the place of the key in a table of 2^(32 - shift). Spreads
+ * keys that are close together or lie in one part of their range. */
+static inline uint32_t sp_hash_place(uint32_t key, unsigned shift)
+{
+    return key * 2654435769u >> shift;
+}
+
 #endif

@@ -47,9 +47,8 @@ static void add_line(struct sp_window *w, struct sp_chunk *chunk, size_t at, siz
 
 size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk)
 {
-    enum {
-        SLICES_MAX = 1 << 14
-    }; /* or a chunk of lines of a byte takes a hundred times its size */
+    /* With more, a chunk of lines of a byte would take a hundred times its size. */
+    enum { SLICES_MAX = 1 << 14 };
     size_t at = 0;
     sp_window_want(w, w->block);
     if (w->discard_line)

@@ -137,19 +137,20 @@ static size_t too_large(struct sp_window *w, struct sp_chunk *chunk, size_t at, 
     return at + header_len;
 }
 
-/* The length of the header at `at` if another record begins within its first bytes; else 0. */
-static size_t find_border(const struct sp_window *w, const struct sp_record_kind *kind, size_t at,
-                          size_t len)
+/* The length of a header if another record begins within its text, at or behind the line end at
+ * *from; else 0, and *from moves to the first line end behind which too little is there. */
+static size_t find_border(const struct sp_record_kind *kind, struct sp_view text, size_t *from)
 {
-    struct sp_view text = sp_view(w->buf.data + at, len);
-    const char *line = text.data;
     size_t n = kind->border ? strlen(kind->border) : 0;
-    while (n && (line = memchr(line, '\n', len - (size_t)(line - text.data)))) {
-        line++;
-        if (len - (size_t)(line - text.data) < n)
-            return 0;
-        if (memcmp(line, kind->border, n) == 0)
-            return (size_t)(line - text.data);
+    while (n && *from + n < text.len) {
+        const char *newline = memchr(text.data + *from, '\n', text.len - *from - n);
+        if (!newline) {
+            *from = text.len - n;
+            break;
+        }
+        *from = (size_t)(newline + 1 - text.data);
+        if (memcmp(newline + 1, kind->border, n) == 0)
+            return *from;
     }
     return 0;
 }
@@ -161,11 +162,13 @@ static size_t want_header(struct sp_window *w, struct sp_chunk *chunk,
 {
     enum { USUAL = 1 << 11 };
     size_t within = USUAL; /* a header that ends later is rare, and one may begin in each line */
+    size_t looked = 0;
     for (;;) {
-        size_t there = w->buf.len - at, looked = there < within ? there : within;
-        struct sp_view text = sp_view(w->buf.data + at, looked);
+        size_t there = w->buf.len - at;
+        struct sp_view text = sp_view(w->buf.data + at, there < within ? there : within);
         size_t len = sp_header_find_end(text, w->offset + at, kind->header_end, &w->no_end);
-        size_t border = find_border(w, kind, at, len ? len : looked);
+        text.len = len ? len : text.len;
+        size_t border = find_border(kind, text, &looked);
         if (border) {
             sp_chunk_add_bad(chunk, w, at, border, SP_MALFORMED, kind->why.joined);
             *ret_next = at + border;

@@ -82,7 +82,8 @@ static size_t kept_from(const struct sp_source *s)
 
 static enum sp_err refill(struct sp_source *s)
 {
-    size_t from = kept_from(s) < s->at ? kept_from(s) : s->at;
+    size_t from = kept_from(s);
+    from = from < s->at ? from : s->at;
     if (from > 0) {
         memmove(s->raw, s->raw + from, s->len - from);
         s->len -= from;

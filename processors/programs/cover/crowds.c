@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "cover/nth.h"
@@ -80,7 +81,7 @@ static uint32_t common_keys(struct making *m, size_t unit)
 
 static struct place *place_of(const struct making *m, uint32_t key)
 {
-    return &m->table[key * 2654435769u >> m->shift];
+    return &m->table[sp_hash_place(key, m->shift)];
 }
 
 /* Whether the unit differs from the leader in at most half as many shingles as it has. */

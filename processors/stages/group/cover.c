@@ -38,7 +38,7 @@ void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h)
 
 static void move_up(struct sp_rank_place *p, const struct sp_hub *h)
 {
-    if (!p->set || !sp_place_precedes(p, h))
+    if (!sp_place_precedes(p, h))
         *p = sp_place_of(h);
 }
 

@@ -14,7 +14,7 @@
  *   large.c   adds, removes and changes members
  *   fit.c     a group becomes large or small
  *   hubs.c    hubs, and their rows in the star index
- *   places.c  lists of hubs by rank, and what is made of one in parts
+ *   places.c  lists of hubs by rank, and places in that order
  *   bonds.c   bonds between stars: is the group still connected?
  *   search.c  searches along bonds: which stars are connected?       search.h
  *   pieces.c  finds the pieces, and lets them leave
@@ -217,10 +217,6 @@ struct sp_rank_place sp_place_before_all(void);
 bool sp_place_precedes(const struct sp_rank_place *p, const struct sp_hub *h);
 /* The first hub behind the place in a list of hubs by rank. */
 struct sp_shelf_place sp_place_after(const struct sp_shelf *hubs, const struct sp_rank_place *p);
-/* Calls `make` for the next hubs behind the place *made, at most so many, and moves it. True: there
- * are no more, and the place is not set. False as well if there is an error, in the stage. */
-bool sp_place_make_some(struct sp_large *l, const struct sp_shelf *hubs, struct sp_rank_place *made,
-                        uint32_t most, void (*make)(struct sp_large *l, struct sp_hub *h));
 
 /* ---- hubs.c */
 struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h);
@@ -324,10 +320,12 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 /* The same, but compares in any case. */
 bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                         double *ret_similarity);
-/* Puts a part of the winners, those behind the place *made, into an index that is being made: calls
- * `make` for each. True: all are there. */
+/* Puts a part of the winners, at most large->may_read, into an index that is being made, so that no
+ * step reads the signatures of all: calls `put` for those behind the place *made, and moves it.
+ * True: all are there, and the place is not set. False as well if there is an error, in the
+ * stage. */
 bool sp_winning_make_some(struct sp_large *l, struct sp_rank_place *made,
-                          void (*make)(struct sp_large *l, struct sp_hub *w));
+                          void (*put)(struct sp_large *l, struct sp_hub *w));
 /* Winners in large->lacking or large->lookup that are still to be read. */
 struct sp_lookup_range {
     const struct sp_hub *from; /* the first, by rank */

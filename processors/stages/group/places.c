@@ -1,5 +1,4 @@
-/* Lists of hubs by rank, places in that order, and what is made of a list in parts, so that no step
- * reads the signatures of all its hubs. */
+/* Lists of hubs by rank, and places in that order. */
 #include <math.h>
 
 #include "group/large.h"
@@ -63,23 +62,4 @@ struct sp_shelf_place sp_place_after(const struct sp_shelf *hubs, const struct s
     struct sp_shelf_place place = sp_hub_place(hubs, p), next = place;
     struct sp_hub *h = sp_shelf_next(hubs, &next);
     return h && !sp_place_precedes(p, h) ? next : place;
-}
-
-/* ---- in parts */
-
-bool sp_place_make_some(struct sp_large *l, const struct sp_shelf *hubs, struct sp_rank_place *made,
-                        uint32_t most, void (*make)(struct sp_large *l, struct sp_hub *h))
-{
-    struct sp_shelf_place place = sp_place_after(hubs, made);
-    for (struct sp_hub *h; made->set && !l->stage->err;) {
-        h = sp_shelf_next(hubs, &place);
-        if (h && !most--)
-            return false;
-        made->set = h;
-        if (h) {
-            *made = sp_place_of(h);
-            make(l, h);
-        }
-    }
-    return !made->set;
 }

@@ -405,25 +405,34 @@ TEST(bytes_after_the_last_record_of_a_block_are_a_dead_letter)
     }
 }
 
+/* A file of two blocks: one that holds so many records, from number 0 on, and says another count,
+ * and one with record 7. */
+static struct got read_counted(int64_t count, int held)
+{
+    struct sp_buf file = {0}, block = {0};
+    put_header(&file, SIMPLE, "null");
+    for (int i = 0; i < held; i++)
+        put_simple(&block, i);
+    put_block(&file, count, sp_buf_view(&block));
+    sp_buf_reset(&block);
+    put_simple(&block, 7);
+    put_block(&file, 1, sp_buf_view(&block));
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    sp_buf_done(&file);
+    sp_buf_done(&block);
+    return g;
+}
+
 /* A few bytes can be so many records, and the number of those to come would take memory. */
 TEST(a_count_beyond_a_million_or_of_nothing_is_a_dead_letter)
 {
     static const int64_t counts[] = {0, (1 << 20) + 1, UINT32_MAX};
     for (size_t k = 0; k < 3; k++) {
-        struct sp_buf file = {0}, block = {0};
-        put_header(&file, SIMPLE, "null");
-        put_simple(&block, 0);
-        put_block(&file, counts[k], sp_buf_view(&block));
-        sp_buf_reset(&block);
-        put_simple(&block, 7);
-        put_block(&file, 1, sp_buf_view(&block));
-        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        struct got g = read_counted(counts[k], 1);
         CU_ASSERT_EQUAL_FATAL(g.count, 2);
         check_bad(&g, 0, SP_MALFORMED, "number of records (at most 1,048,576)");
         check_simple(&g, 1, 7);
         got_done(&g);
-        sp_buf_done(&file);
-        sp_buf_done(&block);
     }
 }
 
@@ -431,15 +440,7 @@ TEST(a_count_that_its_block_cannot_hold_is_a_dead_letter)
 {
     static const int64_t counts[] = {3, 100, 1 << 20};
     for (size_t k = 0; k < 3; k++) {
-        struct sp_buf file = {0}, block = {0};
-        put_header(&file, SIMPLE, "null");
-        put_simple(&block, 0);
-        put_simple(&block, 1);
-        put_block(&file, counts[k], sp_buf_view(&block));
-        sp_buf_reset(&block);
-        put_simple(&block, 7);
-        put_block(&file, 1, sp_buf_view(&block));
-        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        struct got g = read_counted(counts[k], 2);
         CU_ASSERT_EQUAL_FATAL(g.pages, 3);
         CU_ASSERT(g.count <= 5);
         check_simple(&g, 1, 1);
@@ -447,8 +448,6 @@ TEST(a_count_that_its_block_cannot_hold_is_a_dead_letter)
         check_simple(&g, g.count - 1, 7);
         CU_ASSERT_EQUAL(g.items[g.count - 1].number, (uint64_t)counts[k]);
         got_done(&g);
-        sp_buf_done(&file);
-        sp_buf_done(&block);
     }
 }
 

@@ -386,6 +386,16 @@ TEST(the_format_is_found_behind_a_first_member_that_is_lost)
     sp_buf_done(&file);
 }
 
+/* The record of http://u/N. */
+static struct sp_view numbered(struct sp_buf *record, int n)
+{
+    char url[16];
+    sp_buf_reset(record);
+    snprintf(url, sizeof url, "http://u/%d", n);
+    put_response(record, url, "a");
+    return sp_buf_view(record);
+}
+
 /* The first record says that it is larger than any record may be. */
 TEST(records_behind_one_that_is_too_large_by_a_wrong_length_are_read)
 {
@@ -394,13 +404,8 @@ TEST(records_behind_one_that_is_too_large_by_a_wrong_length_are_read)
     struct sp_buf file = {0}, record = {0};
     struct reading how = {.max_record_bytes = 2000};
     put_gzip(&file, sp_view_str(large));
-    for (int i = 1; i <= 3; i++) {
-        char url[16];
-        sp_buf_reset(&record);
-        snprintf(url, sizeof url, "http://u/%d", i);
-        put_response(&record, url, "a");
-        put_gzip(&file, sp_buf_view(&record));
-    }
+    for (int i = 1; i <= 3; i++)
+        put_gzip(&file, numbered(&record, i));
     for (how.chunk_bytes = 1; how.chunk_bytes <= 4096; how.chunk_bytes += how.chunk_bytes / 8 + 1) {
         struct got g = read_bytes(sp_buf_view(&file), &how);
         CU_ASSERT_EQUAL_FATAL(g.count, 5);
@@ -420,16 +425,9 @@ TEST(the_record_behind_a_member_that_is_damaged_after_a_few_bytes_is_read)
     struct sp_buf file = {0}, record = {0};
     for (size_t len = 1; len <= 12; len++) {
         sp_buf_reset(&file);
-        for (int i = 0; i <= 2; i++) {
-            char url[16];
-            sp_buf_reset(&record);
-            snprintf(url, sizeof url, "http://u/%d", i);
-            put_response(&record, url, "a");
-            if (i == 1)
-                put_damaged_gzip(&file, sp_view(record.data, len));
-            else
-                put_gzip(&file, sp_buf_view(&record));
-        }
+        put_gzip(&file, numbered(&record, 0));
+        put_damaged_gzip(&file, sp_view(numbered(&record, 1).data, len));
+        put_gzip(&file, numbered(&record, 2));
         struct got g = read_bytes(sp_buf_view(&file), NULL);
         CU_ASSERT_EQUAL(g.pages, 2);
         CU_ASSERT(g.count > 2);
@@ -455,6 +453,27 @@ TEST(a_member_that_a_truncated_one_takes_to_the_end_of_the_file_is_found)
     struct got g = read_bytes(sp_buf_view(&file), NULL);
     CU_ASSERT(g.pages >= 1 && g.count > g.pages);
     check_page(&g, g.count - 1, "http://after/", "a");
+    got_done(&g);
+    sp_buf_done(&file);
+    sp_buf_done(&record);
+}
+
+/* Each read returns a byte of the header. If it were searched from its beginning after each, these
+ * would be 10^9 line ends. */
+TEST(a_header_in_members_of_a_byte_is_searched_once)
+{
+    enum { LINES = 30000 };
+    struct sp_buf file = {0}, record = {0};
+    put_gzip(&file, sp_view_str("WARC/1.0\n"));
+    for (int i = 0; i < LINES; i++) {
+        put_gzip(&file, sp_view_str("a"));
+        put_gzip(&file, sp_view_str("\n"));
+    }
+    put_gzip(&file, numbered(&record, 1));
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 2);
+    check_bad(&g, 0, SP_MALFORMED, "ends where the next record begins");
+    check_page(&g, 1, "http://u/1", "a");
     got_done(&g);
     sp_buf_done(&file);
     sp_buf_done(&record);
