@@ -346,5 +346,19 @@ def hosts_with_endless_parameters_and_visitor_ids_have_few_rules_to_publish(work
     check(sure_few > 0 and sure_many <= sure_few + 4, "rules to publish:", sure_few, sure_many)
 
 
+def a_page_is_near_an_early_one_behind_any_number_of_its_template(work):
+    """The last page is near the first, and shares a template with a thousand later ones."""
+    template = [f"part{i}" for i in range(80)]
+    texts = [" ".join(template + [f"own{page}n{i}" for i in range(20)]) for page in range(1300)]
+    texts.append(texts[0].replace("part40", "other"))
+    fetches = [{"url": f"http://a.example/{i}", "content_type": "text/plain", "content": text}
+               for i, text in enumerate(texts)]
+    work.write("crawl.jsonl", "".join(json.dumps(fetch) + "\n" for fetch in fetches))
+    work.run("evaluate", "-q", "--report", "report", "--only", "predict", "crawl.jsonl")
+    with open(work.path("report/predict-confidence.csv"), newline="") as f:
+        row = next(csv.DictReader(f))
+    check_equal((row["new URLs"], row["unique"]), ("1301", "1300"), "pages")
+
+
 if __name__ == "__main__":
     main(__name__)

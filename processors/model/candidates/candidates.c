@@ -11,6 +11,9 @@
 /* Postings in one sp_postings_add_many: about 128 for each of the 4,096 shards. */
 enum { WAITING_MAX = 1 << 19 };
 
+/* Slots that sp_candidates_latest looks at for each that it may return. */
+enum { TRIED_EACH = 16 };
+
 struct sp_candidates {
     struct sp_candidate_rule rule;
     struct sp_postings *postings;
@@ -20,6 +23,7 @@ struct sp_candidates {
     size_t met_cap;
     struct sp_posting *waiting; /* NULL, or room for twice WAITING_MAX */
     size_t waiting_count;
+    uint64_t walked; /* postings, by all probes */
 };
 
 struct sp_candidates *sp_candidates_new(const struct sp_candidate_rule *rule)
@@ -109,6 +113,7 @@ static int by_length(const void *a, const void *b)
 static size_t walk(struct sp_candidates *c, struct sp_posting_list list, size_t met)
 {
     sp_grow(&c->met, &c->met_cap, met + list.count);
+    c->walked += list.count;
     const uint32_t *slots = list.slots ? list.slots : &list.only;
     for (uint32_t i = 0; i < list.count; i++) {
         uint32_t slot = slots[i];
@@ -119,16 +124,24 @@ static size_t walk(struct sp_candidates *c, struct sp_posting_list list, size_t 
     return met;
 }
 
+/* The lists of the keys that have one; returns their number. */
+static uint32_t lists_of(struct sp_candidates *c, const uint32_t *keys, uint32_t count,
+                         struct sp_posting_list ret_lists[SP_SKETCH_MAX])
+{
+    uint32_t n = sp_min_u32(count, c->rule.sketch), used = 0;
+    prefetch(c, keys, count);
+    for (uint32_t i = 0; i < n; i++) {
+        ret_lists[used] = sp_postings_get(c->postings, keys[i]);
+        used += ret_lists[used].count > 0;
+    }
+    return used;
+}
+
 size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_t count,
                           uint32_t total, const uint32_t **ret_slots)
 {
     struct sp_posting_list lists[SP_SKETCH_MAX];
-    uint32_t n = sp_min_u32(count, c->rule.sketch), used = 0;
-    prefetch(c, keys, count);
-    for (uint32_t i = 0; i < n; i++) {
-        lists[used] = sp_postings_get(c->postings, keys[i]);
-        used += lists[used].count > 0;
-    }
+    uint32_t used = lists_of(c, keys, count, lists);
     *ret_slots = c->met;
     uint32_t needed = sp_candidate_needed(&c->rule, total);
     if (used < needed)
@@ -150,6 +163,53 @@ size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_
     qsort(c->met, kept, sizeof *c->met, sp_by_u32);
     *ret_slots = c->met;
     return kept;
+}
+
+static uint32_t last_slot(const struct sp_posting_list *list)
+{
+    return list->slots ? list->slots[list->count - 1] : list->only;
+}
+
+/* Takes the largest slot from the ends of the lists; returns how many lists had it. */
+static uint32_t take_last(struct sp_posting_list *lists, uint32_t *used, uint32_t *ret_slot)
+{
+    uint32_t last = 0, had = 0;
+    for (uint32_t i = 0; i < *used; i++)
+        last = last_slot(&lists[i]) > last ? last_slot(&lists[i]) : last;
+    for (uint32_t i = 0; i < *used;) {
+        bool has = last_slot(&lists[i]) == last;
+        had += has;
+        lists[i].count -= has;
+        if (lists[i].count > 0)
+            i++;
+        else
+            lists[i] = lists[--*used];
+    }
+    *ret_slot = last;
+    return had;
+}
+
+size_t sp_candidates_latest(struct sp_candidates *c, const uint32_t *keys, uint32_t count,
+                            uint32_t total, uint32_t most, const uint32_t **ret_slots)
+{
+    struct sp_posting_list lists[SP_SKETCH_MAX];
+    uint32_t used = lists_of(c, keys, count, lists), slot;
+    uint32_t needed = sp_candidate_needed(&c->rule, total);
+    size_t found = 0;
+    sp_grow(&c->met, &c->met_cap, most);
+    for (uint32_t tries = TRIED_EACH * most; tries > 0 && found < most && used >= needed; tries--) {
+        uint32_t shared = take_last(lists, &used, &slot);
+        c->walked += shared;
+        if (shared >= needed)
+            c->met[found++] = slot;
+    }
+    *ret_slots = c->met;
+    return found;
+}
+
+uint64_t sp_candidates_walked(const struct sp_candidates *c)
+{
+    return c->walked;
 }
 
 size_t sp_candidates_bytes(const struct sp_candidates *c)

@@ -90,6 +90,15 @@ void sp_candidates_settle(struct sp_candidates *c);
 size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_t count,
                           uint32_t total, const uint32_t **ret_slots);
 
+/* The last `most` candidates, the last first. Needs slots that were added in ascending order, each
+ * with distinct keys. Costs O(most): it looks at the ends of the lists, at 16 slots for each that
+ * it may return, so it may miss candidates behind many slots that share too few keys. */
+size_t sp_candidates_latest(struct sp_candidates *c, const uint32_t *keys, uint32_t count,
+                            uint32_t total, uint32_t most, const uint32_t **ret_slots);
+
+/* Postings that were read by all look-ups. */
+uint64_t sp_candidates_walked(const struct sp_candidates *c);
+
 /* For tests: memory of the index in bytes. */
 size_t sp_candidates_bytes(const struct sp_candidates *c);
 

@@ -149,17 +149,12 @@ static uint32_t list_of(const struct work *w, uint32_t key)
     return sp_hash_place(key, w->shift);
 }
 
-/* How many of a class's keys are in the index. Those that look it up are no smaller, so what it has
- * from a key on must be enough for two pages of its size; of capped signatures that is not known.
- */
+/* How many of a class's keys are in the index. Those that look it up are no smaller. */
 static uint32_t posted(const struct work *w, uint32_t class)
 {
-    uint32_t keys = w->starts[class + 1] - w->starts[class];
-    double n = size_of(w, class), t = w->threshold;
     if (!w->sized || w->first_capped != UINT32_MAX)
-        return keys;
-    uint32_t most = (uint32_t)(n - 2 * t / (1 + t) * n + 1e-6) + 1;
-    return keys < most ? keys : most;
+        return w->starts[class + 1] - w->starts[class];
+    return (uint32_t)sp_prefix_indexed(w->options->threshold, size_of(w, class));
 }
 
 static void make_directory(struct work *w)

@@ -9,6 +9,10 @@
  * fewer than any other). A prefix leaves out the ceil(tau * n) - 1 most common shingles, so the
  * rarest shared one is in both prefixes. Chaudhuri, Ganti, Kaushik 2006; Xiao et al. 2008.
  *
+ * Fewer are added to the index (sp_prefix_indexed), as the pages that look them up are no smaller.
+ * Pages of a template whose similarity is just below tau share only more common shingles, and do
+ * not meet. The sizes of capped signatures are not known, so all of their prefix is added.
+ *
  * With other methods, all pairs for which F holds share a key of the candidate rule, because the
  * rule misses none or because F includes it. So each page is compared with all pages that share a
  * key with it.
@@ -17,7 +21,10 @@
  * shingle, of which a page of n shingles has 0.2 n + 1 at tau = 0.8. */
 #include "similarity/join.h"
 
+#include <stdlib.h>
+
 #include "base/mem.h"
+#include "base/order.h"
 #include "candidates/candidates.h"
 #include "similarity/classes.h"
 #include "similarity/prefix.h"
@@ -27,6 +34,8 @@ struct join {
     void (*each)(void *arg, size_t i, size_t j, double similarity);
     void *arg;
     struct sp_classes classes;
+    bool capped; /* some signature does not keep all shingles */
+    uint64_t compared;
 };
 
 static void report(const struct join *j, const struct sp_class_page *a,
@@ -56,7 +65,16 @@ static void report_between(const struct join *j, size_t x, size_t y, double simi
             report(j, &j->classes.sorted[a], &j->classes.sorted[b], similarity);
 }
 
-static void join_classes(const struct join *j, const struct sp_frequencies *frequencies,
+static void compare(struct join *j, size_t earlier, size_t later)
+{
+    double similarity;
+    j->compared++;
+    if (sp_similar(j->options, sp_class_signature(&j->classes, later),
+                   sp_class_signature(&j->classes, earlier), &similarity))
+        report_between(j, j->classes.firsts[earlier], j->classes.firsts[later], similarity);
+}
+
+static void join_classes(struct join *j, const struct sp_frequencies *frequencies,
                          struct sp_prefix_index *index, uint64_t *keys)
 {
     uint32_t *met_by = sp_calloc(j->classes.count + 1, sizeof *met_by);
@@ -65,27 +83,30 @@ static void join_classes(const struct join *j, const struct sp_frequencies *freq
         size_t length = sp_prefix_length(j->options->threshold, s->shingle_count);
         report_within(j, j->classes.firsts[c]);
         sp_frequencies_rarest(frequencies, s, length, keys);
+        qsort(keys, length, sizeof *keys, sp_by_u64);
+        size_t added =
+            j->capped ? length : sp_prefix_indexed(j->options->threshold, s->shingle_count);
         double least = (j->options->threshold - 1e-9) * s->shingle_count;
         for (size_t k = 0; k < length; k++) {
-            uint32_t at = sp_prefix_index_add(index, (uint32_t)keys[k], (uint32_t)c);
+            uint32_t key = (uint32_t)keys[k];
+            uint32_t at = k < added ? sp_prefix_index_add(index, key, (uint32_t)c)
+                                    : sp_prefix_index_find(index, key);
             for (; at; at = index->postings[at - 1].next) {
                 uint32_t other = index->postings[at - 1].page;
                 const struct sp_signature *o = sp_class_signature(&j->classes, other);
                 if (o->shingle_count < least)
                     break; /* the rest of the list is smaller still */
-                double similarity;
                 if (other == c || met_by[other] == c + 1)
                     continue;
                 met_by[other] = (uint32_t)c + 1;
-                if (sp_similar(j->options, s, o, &similarity))
-                    report_between(j, j->classes.firsts[other], j->classes.firsts[c], similarity);
+                compare(j, other, c);
             }
         }
     }
     sp_free(met_by);
 }
 
-static void join_by_keys(const struct join *j, const struct sp_candidate_rule *rule,
+static void join_by_keys(struct join *j, const struct sp_candidate_rule *rule,
                          struct sp_prefix_index *index)
 {
     uint32_t *met_by = sp_calloc(j->classes.count + 1, sizeof *met_by);
@@ -98,19 +119,17 @@ static void join_by_keys(const struct join *j, const struct sp_candidate_rule *r
             uint32_t at = sp_prefix_index_add(index, keys[k], (uint32_t)c);
             for (; at; at = index->postings[at - 1].next) {
                 uint32_t other = index->postings[at - 1].page;
-                double similarity;
                 if (other == c || met_by[other] == c + 1)
                     continue;
                 met_by[other] = (uint32_t)c + 1;
-                if (sp_similar(j->options, s, sp_class_signature(&j->classes, other), &similarity))
-                    report_between(j, j->classes.firsts[other], j->classes.firsts[c], similarity);
+                compare(j, other, c);
             }
         }
     }
     sp_free(met_by);
 }
 
-static enum sp_err join_all_by_keys(const struct join *j)
+static enum sp_err join_all_by_keys(struct join *j)
 {
     const struct sp_similarity_options *o = j->options;
     struct sp_candidate_rule rule = sp_candidate_rule(o->method, o->threshold);
@@ -123,15 +142,17 @@ static enum sp_err join_all_by_keys(const struct join *j)
     return SP_OK;
 }
 
-static enum sp_err join_all_by_prefix(const struct join *j, struct sp_signature *const *signatures)
+static enum sp_err join_all_by_prefix(struct join *j, struct sp_signature *const *signatures)
 {
     struct sp_frequencies frequencies = {0};
     struct sp_prefix_index index = {0};
     size_t postings = 0, largest = 0;
     for (size_t c = 0; c < j->classes.count; c++) {
-        size_t n = sp_class_signature(&j->classes, c)->shingle_count;
+        const struct sp_signature *s = sp_class_signature(&j->classes, c);
+        size_t n = s->shingle_count;
         postings += sp_prefix_length(j->options->threshold, n);
         largest = n > largest ? n : largest;
+        j->capped |= n < s->shingle_total;
     }
     if (postings >= UINT32_MAX)
         return SP_TOO_LARGE;
@@ -147,7 +168,7 @@ static enum sp_err join_all_by_prefix(const struct join *j, struct sp_signature 
 
 enum sp_err sp_join(const struct sp_similarity_options *o, struct sp_signature *const *signatures,
                     size_t count, void (*each)(void *arg, size_t i, size_t j, double similarity),
-                    void *arg)
+                    void *arg, struct sp_join_stats *ret_stats)
 {
     if (count >= UINT32_MAX)
         return SP_TOO_LARGE;
@@ -156,5 +177,7 @@ enum sp_err sp_join(const struct sp_similarity_options *o, struct sp_signature *
     enum sp_err err = sp_method_info(o->method)->jaccard ? join_all_by_prefix(&j, signatures)
                                                          : join_all_by_keys(&j);
     sp_classes_done(&j.classes);
+    if (ret_stats)
+        ret_stats->compared = j.compared;
     return err;
 }

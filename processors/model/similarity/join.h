@@ -8,12 +8,16 @@
 
 #include "similarity/similarity.h"
 
+struct sp_join_stats {
+    uint64_t compared; /* pairs of contents for which F was computed */
+};
+
 /* Calls `each` once for every pair i < j with F(signatures[i], signatures[j]). The order of calls
  * depends only on the input. Pages with equal content are pairs, too, so a class of m equal pages
  * gives m(m-1)/2 calls. SP_TOO_LARGE: there are more pages, or index entries, than 32-bit numbers
- * can count. Thread rule: any thread. */
+ * can count. ret_stats may be NULL. Thread rule: any thread. */
 enum sp_err sp_join(const struct sp_similarity_options *o, struct sp_signature *const *signatures,
                     size_t count, void (*each)(void *arg, size_t i, size_t j, double similarity),
-                    void *arg);
+                    void *arg, struct sp_join_stats *ret_stats);
 
 #endif

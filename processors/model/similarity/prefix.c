@@ -106,6 +106,14 @@ size_t sp_prefix_length(double threshold, size_t count)
     return needed > 0 ? count - needed + 1 : count;
 }
 
+size_t sp_prefix_indexed(double threshold, size_t count)
+{
+    double t = threshold - 1e-9, n = (double)count;
+    size_t most = sp_prefix_length(threshold, count);
+    size_t indexed = (size_t)(n - 2 * t / (1 + t) * n + 1e-6) + 1;
+    return indexed < most ? indexed : most;
+}
+
 void sp_prefix_index_init(struct sp_prefix_index *x, size_t postings)
 {
     SP_ASSERT(postings < UINT32_MAX);

@@ -32,6 +32,12 @@ void sp_frequencies_rarest_of(const struct sp_frequencies *f, const uint32_t *sh
 /* How many of `count` shingles are in a prefix: all but those that a similar page may lack. */
 size_t sp_prefix_length(double threshold, size_t count);
 
+/* How many of these, the rarest first, must be in the index if only pages with no fewer shingles
+ * look it up: two such pages share at least 2 tau / (1 + tau) of `count`, so all but that many, and
+ * one more ("indexing prefix": Xiao, Wang, Lin, Yu 2008, PPJoin). Not for capped signatures, whose
+ * sizes are not known. */
+size_t sp_prefix_indexed(double threshold, size_t count);
+
 /* Maps a shingle to the pages that have it in their prefix, newest first. */
 struct sp_prefix_index {
     uint32_t *table; /* posting + 1, or 0; open addressing by shingle */

@@ -217,9 +217,10 @@ size_t sp_known_like(struct sp_known *k, const struct sp_signature *signature,
     if (signature->shingle_total == 0)
         return 0;
     const uint32_t *keys = sp_candidate_keys(&k->rule, signature, scratch, &count);
-    size_t n = sp_candidates_find(k->like, keys, count, signature->shingle_total, &slots);
-    for (size_t i = 0; i < n && i < LOOKED_AT; i++) {
-        uint32_t number = k->sketched[slots[n - 1 - i]]; /* the latest record first */
+    size_t n =
+        sp_candidates_latest(k->like, keys, count, signature->shingle_total, LOOKED_AT, &slots);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t number = k->sketched[slots[i]];
         const struct entry *e = &k->entries[number];
         uint32_t same = shared(keys, count, k->keys + e->keys, e->key_count);
         size_t at = found < SP_KNOWN_LIKE ? found++ : SP_KNOWN_LIKE;

@@ -399,6 +399,7 @@ static enum sp_err finish(struct run *r)
 {
     r->result->survivors = sp_survivors_count(r->survivors);
     r->result->compared = sp_survivors_compared(r->survivors);
+    r->result->walked = sp_survivors_walked(r->survivors);
     enum sp_err err = barrier(r);
     if (err == SP_OK)
         err = sync_state(r, true);

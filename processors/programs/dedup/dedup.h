@@ -51,6 +51,7 @@ struct sp_dedup_result {
     uint64_t removed_bytes;
     uint64_t skipped;   /* records that an earlier run has handled */
     uint64_t compared;  /* pairs of a document and a kept one */
+    uint64_t walked;    /* postings of the candidate index */
     uint64_t survivors; /* distinct kept documents in the whole state */
 };
 

@@ -18,8 +18,10 @@
 #include "dedup/crowd.h"
 
 /* Comparisons before the index changes: so many, and so many for each document that was looked up.
- * Collections without large groups or templates have a few for each. */
-enum { COMPARED_FEW = 1 << 16, COMPARED_EACH = 32 };
+ * Collections without large groups or templates have a few for each. Some postings cost as much as
+ * a comparison: a sentence that all pages of a site share is in a long list, but alone makes no
+ * candidate. */
+enum { COMPARED_FEW = 1 << 16, COMPARED_EACH = 32, WALKED_AS_ONE = 32 };
 
 struct survivor {
     struct sp_id content; /* key of the map: first */
@@ -36,6 +38,7 @@ struct sp_survivors {
     struct sp_crowd *crowd;
     uint64_t looked_up;
     uint64_t compared;
+    uint64_t walked; /* postings, by the index that was replaced */
     struct sp_map by_content;
     struct survivor **slots;
     uint32_t slot_cap;
@@ -244,8 +247,10 @@ static enum sp_err change_index(struct sp_survivors *s)
 {
     enum sp_err err = SP_OK;
     if (!s->index || !sp_method_info(s->similarity.method)->jaccard ||
-        s->compared < COMPARED_FEW + COMPARED_EACH * s->looked_up)
+        s->compared + sp_candidates_walked(s->index) / WALKED_AS_ONE <
+            COMPARED_FEW + COMPARED_EACH * s->looked_up)
         return SP_OK;
+    s->walked = sp_candidates_walked(s->index);
     sp_candidates_free(s->index);
     s->index = NULL;
     s->crowd = sp_crowd_new(&(struct sp_stars_options){.similarity = s->similarity,
@@ -332,6 +337,11 @@ enum sp_err sp_survivors_keep(struct sp_survivors *s, struct sp_signature *signa
 uint64_t sp_survivors_compared(const struct sp_survivors *s)
 {
     return s->compared + (s->crowd ? sp_crowd_compared(s->crowd) : 0);
+}
+
+uint64_t sp_survivors_walked(const struct sp_survivors *s)
+{
+    return s->index ? sp_candidates_walked(s->index) : s->walked;
 }
 
 void sp_survivors_stand_for(struct sp_survivors *s, const struct sp_survivor_match *match,

@@ -48,6 +48,8 @@ void sp_survivors_stand_for(struct sp_survivors *s, const struct sp_survivor_mat
 uint64_t sp_survivors_count(const struct sp_survivors *s);
 /* Comparisons so far. */
 uint64_t sp_survivors_compared(const struct sp_survivors *s);
+/* Postings that the candidate index read. */
+uint64_t sp_survivors_walked(const struct sp_survivors *s);
 
 /* Writes everything to the store's open batch, which the caller commits before the next call. */
 void sp_survivors_flush(struct sp_survivors *s);

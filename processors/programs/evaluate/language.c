@@ -303,7 +303,7 @@ static enum sp_err run(struct sp_evaluation *e)
         err = put_apart(e, &l);
     if (err == SP_OK)
         err = sp_join(&e->options->bus.group.similarity, l.contents->signatures, l.contents->count,
-                      take_pair, &l);
+                      take_pair, &l, NULL);
     if (err == SP_OK)
         put_lost(e, &l);
     sp_free(l.of);

@@ -79,7 +79,7 @@ static enum sp_err find_pairs(struct trial *t, double threshold)
     if (!set->listed) {
         if (threshold < t->similarity.threshold)
             o.band = 0; /* pairs in the band are measured, whatever their sentences */
-        return sp_join(&o, t->signatures, set->page_count, note_pair, t);
+        return sp_join(&o, t->signatures, set->page_count, note_pair, t, NULL);
     }
     for (size_t i = 0; i < set->pair_count; i++) {
         const struct sp_labelled_pair *p = &set->pairs[i];

@@ -18,16 +18,16 @@
 
 #include "base/mem.h"
 #include "base/url.h"
-#include "candidates/candidates.h"
 #include "evaluate/crawls.h"
 #include "evaluate/experiment.h"
 #include "similarity/similarity.h"
+#include "stars/stars.h"
 
 static const double confidences[] = {0.2,  0.4,  0.5,  0.6,  0.7,  0.8,  0.85,  0.88, 0.9,   0.91,
                                      0.92, 0.93, 0.94, 0.95, 0.96, 0.97, 0.975, 0.98, 0.985, 0.99};
 static const double limits[] = {0.01, 0.001};
 
-enum { CONFIDENCES = sizeof confidences / sizeof *confidences, TRIED_MOST = 1000 };
+enum { CONFIDENCES = sizeof confidences / sizeof *confidences };
 
 struct outcome {
     uint64_t saved;
@@ -49,43 +49,45 @@ struct truth {
 
 /* ---- what is known ---- */
 
-static bool is_near(const struct truth *t, const uint32_t *slots, size_t count,
-                    const struct sp_signature *s)
+static enum sp_err signature_of(void *arg, uint32_t content,
+                                const struct sp_signature **ret_signature)
 {
-    for (size_t i = 0; i < count && i < TRIED_MOST; i++)
-        if (sp_similar(t->similarity, t->crawl->contents[slots[count - 1 - i]], s, NULL))
-            return true;
-    return false;
+    const struct truth *t = arg;
+    *ret_signature = t->crawl->contents[content];
+    return SP_OK;
+}
+
+static uint64_t name_of(void *arg, uint32_t content)
+{
+    const struct truth *t = arg;
+    return t->crawl->contents[content]->content_hash.lo;
 }
 
 /* For each content, whether it is near one with a smaller number. Contents are numbered in order of
  * appearance. */
-static bool *near_earlier(const struct truth *t)
+static enum sp_err find_near_earlier(struct truth *t, bool *near)
 {
     const struct sp_crawl *c = t->crawl;
-    struct sp_candidate_rule rule =
-        sp_candidate_rule(t->similarity->method, t->similarity->threshold);
-    struct sp_candidates *index = sp_candidates_new(&rule);
-    bool *near = sp_calloc(c->content_count + 1, sizeof *near);
-    for (uint32_t i = 0; i < c->content_count; i++) {
-        uint32_t scratch[SP_SKETCH_MAX], key_count = 0;
-        const struct sp_signature *s = c->contents[i];
-        const uint32_t *slots = NULL;
-        const uint32_t *keys = sp_candidate_keys(&rule, s, scratch, &key_count);
-        if (key_count == 0)
-            continue;
-        size_t count = sp_candidates_find(index, keys, key_count, s->shingle_total, &slots);
-        near[i] = is_near(t, slots, count, s);
-        sp_candidates_add(index, i, keys, key_count);
+    struct sp_stars *stars = sp_stars_new(&(struct sp_stars_options){
+        .similarity = *t->similarity, .signature = signature_of, .name = name_of, .arg = t});
+    struct sp_stars_domain *domain = sp_stars_domain_new(stars, 0, false);
+    enum sp_err err = c->content_count < SP_STARS_ROWS ? SP_OK : SP_TOO_LARGE;
+    for (uint32_t i = 0; i < c->content_count && err == SP_OK; i++) {
+        struct sp_touches touches = {0};
+        if (c->contents[i]->shingle_total > 0)
+            err = sp_stars_insert(domain, i, c->contents[i], &touches);
+        near[i] = touches.count > 0;
     }
-    sp_candidates_free(index);
-    return near;
+    sp_stars_free(stars);
+    sp_stars_domain_free(domain);
+    return err;
 }
 
-static void find_truth(struct truth *t)
+static enum sp_err find_truth(struct truth *t)
 {
     const struct sp_crawl *c = t->crawl;
-    bool *near = near_earlier(t);
+    bool *near = sp_calloc(c->content_count + 1, sizeof *near);
+    enum sp_err err = find_near_earlier(t, near);
     bool *page_seen = sp_calloc(c->page_count + 1, sizeof *page_seen);
     bool *content_seen = sp_calloc(c->content_count + 1, sizeof *content_seen);
     t->first = sp_calloc(c->fetch_count + 1, sizeof *t->first);
@@ -103,6 +105,7 @@ static void find_truth(struct truth *t)
     sp_free(near);
     sp_free(page_seen);
     sp_free(content_seen);
+    return err;
 }
 
 static bool same_content(void *arg, uint64_t a, uint64_t b)
@@ -292,17 +295,22 @@ static enum sp_err measure(struct sp_evaluation *e, const struct sp_trace_file *
     struct truth t = {.crawl = crawl,
                       .similarity = &e->options->bus.group.similarity,
                       .explore = e->options->explore};
-    find_truth(&t);
+    enum sp_err err = find_truth(&t);
+    if (err != SP_OK)
+        sp_fault_set(e->fault, err, "predict: the contents of %s cannot be compared: %s",
+                     file->name, sp_err_text(err));
     *least = t.firsts < *least ? t.firsts : *least;
-    for (size_t i = 0; i < CONFIDENCES; i++) {
+    for (size_t i = 0; i < CONFIDENCES && err == SP_OK; i++) {
         char way[32];
         sp_evaluation_say(e, "predicting", i, CONFIDENCES);
         outcomes[i] = replay(&t, confidences[i]);
         snprintf(way, sizeof way, "%g", confidences[i]);
         put_outcome(all, file->name, way, &t, &outcomes[i]);
     }
-    put_limits(at_limits, file->name, &t, outcomes);
-    enum sp_err err = put_keys(e, at_limits, file->name, &t);
+    if (err == SP_OK) {
+        put_limits(at_limits, file->name, &t, outcomes);
+        err = put_keys(e, at_limits, file->name, &t);
+    }
     sp_free(t.first);
     sp_free(t.unique);
     sp_crawl_free(crawl);

@@ -112,7 +112,7 @@ static enum sp_err sweep_kind(const struct sp_evaluation *e, const struct sp_dis
                       .rhos = rhos};
     for (size_t i = 0; i < d->count; i++)
         s.cells[i] = sp_partition_cell(&map, d->lengths[kind->split][i].at);
-    err = sp_join(similarity, d->signatures, d->count, take_pair, &s);
+    err = sp_join(similarity, d->signatures, d->count, take_pair, &s, NULL);
     if (err == SP_OK)
         put_rows(t, kind, &s, deltas);
     sp_free(s.cells);

@@ -105,6 +105,66 @@ TEST(find_returns_every_slot_that_the_rule_accepts)
     }
 }
 
+TEST(the_latest_candidates_are_those_of_find_from_the_end)
+{
+    enum { FEW = 5 };
+    static struct sp_signature *sets[SLOTS];
+    struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_SHINGLES, 0.8);
+    struct sp_candidates *c = sp_candidates_new(&rule);
+    size_t accepted = 0, full = 0;
+    make_sets(3, UINT32_MAX, sets);
+    for (uint32_t s = 0; s < SLOTS; s++)
+        sp_candidates_add(c, s, sp_signature_shingles(sets[s]), sets[s]->shingle_count);
+    for (uint32_t s = 0; s < SLOTS; s++) {
+        const struct sp_signature *probe = sets[s];
+        const uint32_t *keys = sp_signature_shingles(probe), *found;
+        uint32_t all[SLOTS], total = probe->shingle_total;
+        size_t count = sp_candidates_latest(c, keys, probe->shingle_count, total, SLOTS, &found),
+               at = 0;
+        memcpy(all, found, count * sizeof *all);
+        for (uint32_t slot = SLOTS; slot-- > 0;) {
+            bool listed = at < count && all[at] == slot;
+            at += listed;
+            accepted += sp_candidate_pair(&rule, probe, sets[slot]);
+            CU_ASSERT(listed || !sp_candidate_pair(&rule, probe, sets[slot]));
+        }
+        CU_ASSERT_EQUAL(at, count); /* descending, each once */
+        size_t few = sp_candidates_latest(c, keys, probe->shingle_count, total, FEW, &found);
+        CU_ASSERT(few <= FEW && few <= count); /* less: it gave up before boilerplate's slots */
+        full += few == FEW;
+        CU_ASSERT(memcmp(all, found, few * sizeof *all) == 0);
+    }
+    CU_ASSERT(accepted > SLOTS && full > SLOTS / 10);
+    sp_candidates_free(c);
+    for (uint32_t s = 0; s < SLOTS; s++)
+        sp_signature_unref(sets[s]);
+}
+
+/* Postings that a search for the latest candidates reads, if `slots` have all keys or only one. */
+static uint64_t walked_for_latest(uint32_t slots, uint32_t key_count)
+{
+    struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_SHINGLES, 0.8);
+    struct sp_candidates *c = sp_candidates_new(&rule);
+    uint32_t keys[SP_SKETCH];
+    const uint32_t *found;
+    for (uint32_t i = 0; i < SP_SKETCH; i++)
+        keys[i] = 1000 * i;
+    for (uint32_t s = 0; s < slots; s++)
+        sp_candidates_add(c, s, keys + s % (SP_SKETCH + 1 - key_count), key_count);
+    sp_candidates_latest(c, keys, SP_SKETCH, 300, 10, &found);
+    uint64_t walked = sp_candidates_walked(c);
+    sp_candidates_free(c);
+    return walked;
+}
+
+TEST(a_search_for_the_latest_does_not_read_the_whole_lists)
+{
+    CU_ASSERT_EQUAL(walked_for_latest(1000, SP_SKETCH), 10 * SP_SKETCH);
+    CU_ASSERT_EQUAL(walked_for_latest(4000, SP_SKETCH), 10 * SP_SKETCH);
+    CU_ASSERT_EQUAL(walked_for_latest(1000, 1), walked_for_latest(4000, 1));
+    CU_ASSERT_EQUAL(walked_for_latest(4000, 1), 160);
+}
+
 /* Both return the same candidates for every query. */
 static void check_same(struct sp_candidates *one_by_one, struct sp_candidates *at_once,
                        const uint32_t *sketches, uint32_t slots)

@@ -1,6 +1,8 @@
 /* The comparisons of a document do not grow with the collection, whatever its skew: counts at n and
  * at 4n. tests/integration/dedup.py checks the results. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "dedup/dedup.h"
 #include "harness.h"
@@ -8,13 +10,11 @@
 
 enum { FEW = 1500 };
 
-static struct sp_dedup_result dedup(const char *kind, uint64_t fetches)
+static struct sp_dedup_result dedup_file(const char *name)
 {
-    struct skewed crawl;
     struct sp_dedup_result result;
     struct sp_fault fault;
-    skewed_make(&crawl, kind, fetches);
-    const char *inputs[] = {crawl.name};
+    const char *inputs[] = {name};
     struct sp_dedup_options o = {.inputs = inputs,
                                  .input_count = 1,
                                  .threads = 1,
@@ -24,6 +24,14 @@ static struct sp_dedup_result dedup(const char *kind, uint64_t fetches)
     sp_input_options_default(&o.input);
     sp_similarity_options_default(&o.similarity);
     CU_ASSERT_EQUAL_FATAL(sp_dedup(&o, &result, &fault), SP_OK);
+    return result;
+}
+
+static struct sp_dedup_result dedup(const char *kind, uint64_t fetches)
+{
+    struct skewed crawl;
+    skewed_make(&crawl, kind, fetches);
+    struct sp_dedup_result result = dedup_file(crawl.name);
     skewed_remove(&crawl);
     return result;
 }
@@ -41,4 +49,39 @@ TEST(a_document_of_a_template_or_a_loose_family_is_compared_with_few)
         CU_ASSERT(many.compared >= few.compared);
         CU_ASSERT(more <= 40 * documents);
     }
+}
+
+/* Documents of ten sentences each, of a hundred that all share: most pairs share one, and few share
+ * enough to be candidates. */
+static struct sp_dedup_result dedup_sentences(uint64_t documents)
+{
+    enum { SENTENCES = 100, OF_A_DOCUMENT = 10, WORDS = 12 };
+    char name[] = "/tmp/samepage-sentences-XXXXXX.jsonl";
+    FILE *file = fdopen(mkstemps(name, 6), "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    for (uint64_t d = 0; d < documents; d++) {
+        fprintf(file,
+                "{\"url\":\"http://a.example/%llu\",\"content_type\":\"text/plain\",\"content\":\"",
+                (unsigned long long)d);
+        for (unsigned i = 0; i < OF_A_DOCUMENT; i++) {
+            unsigned sentence = (unsigned)(sp_mix64(d * OF_A_DOCUMENT + i) % SENTENCES);
+            for (unsigned w = 0; w < WORDS; w++)
+                fprintf(file, "s%uw%u ", sentence, w);
+        }
+        fprintf(file, "\"}\n");
+    }
+    fclose(file);
+    struct sp_dedup_result result = dedup_file(name);
+    unlink(name);
+    return result;
+}
+
+TEST(documents_that_share_sentences_do_not_read_long_lists_again_and_again)
+{
+    struct sp_dedup_result few = dedup_sentences(FEW), many = dedup_sentences(4ull * FEW);
+    printf("sentences: %llu postings and %llu compared at %llu, %llu and %llu at %llu\n",
+           (unsigned long long)few.walked, (unsigned long long)few.compared,
+           (unsigned long long)few.documents, (unsigned long long)many.walked,
+           (unsigned long long)many.compared, (unsigned long long)many.documents);
+    CU_ASSERT(many.walked - few.walked < 300 * (many.documents - few.documents));
 }

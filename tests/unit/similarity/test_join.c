@@ -64,7 +64,7 @@ static void check(double threshold, uint32_t max_shingles)
         size_t expected = 0;
         memset(&all, 0, sizeof all);
         make_pages(seed, SP_METHOD_SHINGLES, max_shingles, pages);
-        CU_ASSERT_EQUAL(sp_join(&o, pages, PAGES, note, &all), SP_OK);
+        CU_ASSERT_EQUAL(sp_join(&o, pages, PAGES, note, &all, NULL), SP_OK);
         for (size_t i = 0; i < PAGES; i++)
             for (size_t j = i + 1; j < PAGES; j++) {
                 bool similar = sp_similar(&o, pages[i], pages[j], NULL);
@@ -95,7 +95,35 @@ TEST(the_join_is_exact_for_capped_signatures_too)
 TEST(an_empty_join_has_no_pairs)
 {
     struct sp_similarity_options o = {.threshold = 0.8};
-    CU_ASSERT_EQUAL(sp_join(&o, NULL, 0, note, NULL), SP_OK);
+    CU_ASSERT_EQUAL(sp_join(&o, NULL, 0, note, NULL, NULL), SP_OK);
+}
+
+/* Pages of a template: of 150 words, all but the last 24 are shared, so J = 0.72. */
+static uint64_t comparisons_of_template(size_t count)
+{
+    struct sp_similarity_options o = {.threshold = 0.8};
+    struct sp_signature *pages[PAGES];
+    struct sp_builder *b = sp_builder_new(&(struct sp_signature_options){.max_shingles = 1024});
+    struct sp_join_stats stats = {0};
+    for (size_t p = 0; p < count; p++) {
+        uint64_t words[150];
+        for (size_t i = 0; i < 150; i++)
+            words[i] = sp_mix64(i < 126 ? i : 1000 * (p + 1) + i);
+        sp_builder_begin(b);
+        sp_builder_words(b, words, 150);
+        pages[p] = sp_builder_finish(b, 0);
+    }
+    CU_ASSERT_EQUAL(sp_join(&o, pages, count, note, NULL, &stats), SP_OK);
+    for (size_t p = 0; p < count; p++)
+        sp_signature_unref(pages[p]);
+    sp_builder_free(b);
+    return stats.compared;
+}
+
+TEST(pages_that_share_a_template_below_the_threshold_are_not_compared)
+{
+    CU_ASSERT_EQUAL(comparisons_of_template(50), 0);
+    CU_ASSERT_EQUAL(comparisons_of_template(200), 0);
 }
 
 /* ---- components ---- */

@@ -232,7 +232,7 @@ static enum sp_err find_pairs(struct writer *w, const struct sp_similarity_optio
     if (a->config.lcs_sets == SP_CONFIG_LCS_COMPONENTS && a->no_pairs)
         return sp_connected(similarity, c->signatures, c->count, w->set, NULL);
     if (a->config.lcs_sets == SP_CONFIG_LCS_COMPONENTS)
-        return sp_join(similarity, c->signatures, c->count, note_pair, w);
+        return sp_join(similarity, c->signatures, c->count, note_pair, w, NULL);
     make_sets_of_paper(w, similarity);
     return SP_OK;
 }
