@@ -14,7 +14,7 @@ struct sp_audit_options {
         *inputs; /* the collection before the deduplication; read twice for examples */
     size_t input_count;
     const char *removed;  /* a list of the removed documents, */
-    const char *kept;     /* or of the kept ones */
+    const char *kept;     /* or of the kept ones; one of both */
     const char *clusters; /* may be NULL */
     const char *report;   /* directory for the page; NULL: none */
     const char *json;     /* file for the figures; "-": standard output; NULL: none */
@@ -35,6 +35,8 @@ struct sp_audit_result {
     uint64_t bytes; /* of text, as read */
     uint64_t removed;
     uint64_t removed_bytes;
+    uint64_t superseded;        /* neither removed nor kept: the list is of statuses */
+    uint64_t ambiguous;         /* ids of unlike documents: which was removed, no list says */
     uint64_t unknown;           /* ids in the lists without a document */
     uint64_t right;             /* removed; resembles a kept document */
     uint64_t by_chain;          /* removed; every document that it resembles was removed as well */

@@ -102,7 +102,14 @@ static uint32_t content_of(struct sp_audit *a, struct sp_signature *signature)
     return n->first;
 }
 
-/* Computes in a worker what is needed of a record: the id, the URL, the packed signature. */
+uint64_t sp_audit_text_hash(struct sp_view text)
+{
+    uint64_t hash = sp_hash64(text.data, text.len);
+    return hash ? hash : 1;
+}
+
+/* Computes in a worker what is needed of a record: the id, the URL, the time, the text's hash,
+ * the packed signature. */
 static enum sp_err make(void *arg, struct sp_text *text, const struct sp_page_record *page,
                         struct sp_buf *scratch, struct sp_buf *out, const char **ret_why)
 {
@@ -122,6 +129,8 @@ static enum sp_err make(void *arg, struct sp_text *text, const struct sp_page_re
     sp_buf_put_view(out, id);
     sp_buf_put_varint(out, page->url.len);
     sp_buf_put_view(out, page->url);
+    sp_buf_put_u64(out, (uint64_t)page->fetch_time_ms);
+    sp_buf_put_u64(out, sp_audit_text_hash(page->content));
     sp_buf_put_view(out, sp_buf_view(scratch));
     return SP_OK;
 }
@@ -131,6 +140,8 @@ static enum sp_err add(struct sp_audit *a, uint32_t file, const struct sp_batch_
     struct sp_reader r = sp_reader(item->made);
     struct sp_view id = sp_read_bytes(&r, sp_read_varint(&r));
     struct sp_view url = sp_read_bytes(&r, sp_read_varint(&r));
+    int64_t time = (int64_t)sp_read_u64(&r);
+    uint64_t hash = sp_read_u64(&r);
     struct sp_signature *signature;
     enum sp_err err = sp_signature_decode(sp_read_bytes(&r, sp_reader_left(&r)), &signature);
     if (err != SP_OK)
@@ -146,7 +157,9 @@ static enum sp_err add(struct sp_audit *a, uint32_t file, const struct sp_batch_
                                     .previous = SP_AUDIT_NONE,
                                     .survivor = SP_AUDIT_NONE,
                                     .cluster = SP_AUDIT_NONE,
-                                    .id = put_text(a, id)};
+                                    .id = put_text(a, id),
+                                    .time = time,
+                                    .text = hash};
     sp_signature_unref(signature);
     struct names *names = a->names;
     struct name *n = name_of(&names->ids, sp_hash128(id.data, id.len));
@@ -157,7 +170,6 @@ static enum sp_err add(struct sp_audit *a, uint32_t file, const struct sp_batch_
         a->documents[n->last].next = a->count;
     }
     n->last = a->count++;
-    a->documents[n->first].last_kept = n->last;
     return SP_OK;
 }
 

@@ -18,11 +18,13 @@ struct sp_audit_document {
     uint32_t source;
     uint32_t next; /* the next document with the same id, in reading order */
     uint32_t previous;
-    uint32_t last_kept; /* of the first document with the id: the last of them that is kept */
-    uint32_t survivor;  /* of a removed document, if known */
+    uint32_t survivor; /* of a removed document, if known: the first document with its id */
     uint32_t cluster;
     bool removed;
-    size_t id; /* offset into the ids */
+    bool superseded; /* neither kept nor removed: the list is of statuses, and not about this one */
+    size_t id;       /* offset into the ids */
+    int64_t time;
+    uint64_t text; /* hash of the content as read */
 };
 
 struct sp_audit_content {
@@ -101,25 +103,42 @@ void sp_audit_documents_done(struct sp_audit *a);
 
 /* ---- lists.cc ---- */
 
+enum sp_audit_said {
+    SP_AUDIT_LISTED,         /* that it is in the list */
+    SP_AUDIT_HEAD,           /* that it is the kept one of a cluster */
+    SP_AUDIT_STATUS,         /* status of a page (codec/lines.h): the last one of each counts */
+    SP_AUDIT_STATUS_KEPT,    /* unique, winner */
+    SP_AUDIT_STATUS_REMOVED, /* loser */
+    SP_AUDIT_STATUS_NEITHER  /* gone, forgotten, or a redirect */
+};
+
 /* One entry of a list. `cluster` and `survivor` may be empty. */
 struct sp_audit_entry {
     struct sp_view id;
     struct sp_view survivor;
     struct sp_view cluster;
+    uint64_t text; /* hash of the content in the line; 0: it has none */
+    enum sp_audit_said said;
 };
 
 /* Reads a line: an object with "id" or "url" (or the field of that name), and perhaps "kept",
- * "survivor", "duplicate_of", "winner_url" or "cluster", "cluster_id", "__cluster__"; an object
- * {"kept", "removed": [...]}; an array of ids, a cluster; a string or number, an id; a line that is
- * not JSON, an id. Calls `each` for each entry. */
-void *sp_audit_lines_new(const char *id_field);
+ * "survivor", "duplicate_of", "winner_url" or "cluster", "cluster_id", "__cluster__", and the
+ * content; an object {"kept", "removed": [...]}; an array of ids, a cluster; a string or number, an
+ * id; a line that is not JSON, an id. Calls `each` for each entry. */
+void *sp_audit_lines_new(const char *id_field, const char *text_field);
 void sp_audit_lines_free(void *lines);
 void sp_audit_lines_read(void *lines, const char *line, size_t len,
                          void (*each)(void *arg, const struct sp_audit_entry *entry), void *arg);
 
+uint64_t sp_audit_text_hash(struct sp_view text); /* never 0 */
+
+/* ---- marks.c ---- */
+
+/* Reads the lists, and says of each document whether it was removed. */
+enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault);
+
 /* ---- judge.c ---- */
 
-enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault);
 enum sp_err sp_audit_judge(struct sp_audit *a, struct sp_fault *fault);
 
 /* ---- near.c ---- */
@@ -147,6 +166,13 @@ static inline void sp_audit_add_example(struct sp_audit *a, enum sp_audit_kind k
     e->other = other;
     e->similarity = similarity;
     (*n)++;
+}
+
+static inline double sp_audit_similarity(const struct sp_audit *a, uint32_t x, uint32_t y)
+{
+    uint32_t cx = a->documents[x].content, cy = a->documents[y].content;
+    return cx == cy ? 1
+                    : sp_similarity(&a->options->similarity, a->signatures[cx], a->signatures[cy]);
 }
 
 static inline const char *sp_audit_id(const struct sp_audit *a, uint32_t document)

@@ -81,6 +81,13 @@ static bool has_words(const struct sp_audit *a, uint32_t content)
     return a->signatures[content]->shingle_total > 0;
 }
 
+/* All documents of this content that count were removed. */
+static bool is_removed(const struct sp_audit *a, uint32_t content)
+{
+    const struct sp_audit_content *c = &a->contents[content];
+    return c->kept == 0 && c->removed > 0 && has_words(a, content);
+}
+
 static double similarity_of(const struct index *x, uint32_t a, uint32_t b)
 {
     double similarity = 0;
@@ -259,7 +266,7 @@ static enum sp_err judge_removed_by_kept(struct index *kept)
     n.wanted = sp_calloc((size_t)a->content_count + 1, sizeof *n.wanted);
     n.open = sp_alloc(((size_t)a->content_count + 1) * sizeof *n.open);
     for (n.content = 0; n.content < a->content_count; n.content++)
-        if (a->contents[n.content].kept == 0 && has_words(a, n.content))
+        if (is_removed(a, n.content))
             ask_kept(&n);
     enum sp_err err = kept->err;
     for (unsigned bin = SP_AUDIT_BINS; err == SP_OK && any_below(&n, bin); bin--)
@@ -273,8 +280,7 @@ static enum sp_err judge_removed_by_kept(struct index *kept)
 
 static bool is_lost(const struct sp_audit *a, uint32_t content)
 {
-    const struct sp_audit_content *c = &a->contents[content];
-    return c->kept == 0 && !c->right && has_words(a, content);
+    return is_removed(a, content) && !a->contents[content].right;
 }
 
 static enum sp_err look_for_chains(struct sp_audit *a)
@@ -287,7 +293,7 @@ static enum sp_err look_for_chains(struct sp_audit *a)
         return SP_OK;
     open_index(&removed, a, a->options->similarity.threshold);
     for (uint32_t i = 0; i < a->content_count; i++)
-        if (a->contents[i].kept == 0 && has_words(a, i))
+        if (is_removed(a, i))
             put(&removed, i);
     for (uint32_t i = first; i < a->content_count; i++)
         if (is_lost(a, i))
@@ -301,7 +307,7 @@ uint32_t sp_audit_nearest(const struct sp_audit *a, uint32_t content, double *re
     uint32_t nearest = SP_AUDIT_NONE;
     double best = 0, similarity;
     for (uint32_t i = 0; i < a->content_count; i++)
-        if (i != content &&
+        if (i != content && a->contents[i].kept + a->contents[i].removed > 0 &&
             sp_similar(&a->options->similarity, a->signatures[content], a->signatures[i],
                        &similarity) &&
             (nearest == SP_AUDIT_NONE || similarity > best)) {

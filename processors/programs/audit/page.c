@@ -152,7 +152,7 @@ static void put_result(struct sp_report *page, const struct sp_audit *a)
     sp_report_table(page, t);
     static const char *const kept_columns[] = {"", "documents", "share", "meaning"};
     t = sp_table_new("kept", "What became of the kept documents", kept_columns, 4);
-    row(t, "missed", r->missed, r->documents - r->removed,
+    row(t, "missed", r->missed, r->documents - r->removed - r->superseded,
         "it resembles an earlier kept document and could have been removed");
     sp_report_table(page, t);
     sp_report_textf(
@@ -163,6 +163,16 @@ static void put_result(struct sp_report *page, const struct sp_audit *a)
     if (r->unknown)
         sp_report_textf(page, "%llu ids in the lists match no document of the input.",
                         (unsigned long long)r->unknown);
+    if (r->ambiguous)
+        sp_report_textf(page,
+                        "%llu ids have documents of unlike texts, and the lists do not say which "
+                        "of them was removed: the later ones count as removed.",
+                        (unsigned long long)r->ambiguous);
+    if (r->superseded)
+        sp_report_textf(page,
+                        "%llu documents are earlier fetches of a page, or fetches of one that is "
+                        "gone: the statuses are not about them, and they are not judged.",
+                        (unsigned long long)r->superseded);
 }
 
 static void put_survivors(struct sp_report *page, const struct sp_audit *a)

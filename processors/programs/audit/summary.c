@@ -70,6 +70,8 @@ static void put_counts(struct sp_buf *out, const struct sp_audit *a)
     put_count(out, "missed_documents", r->missed);
     put_count(out, "missed_pairs", r->missed_pairs);
     put_count(out, "unknown_ids", r->unknown);
+    put_count(out, "ambiguous_ids", r->ambiguous);
+    put_count(out, "superseded", r->superseded);
     put_count(out, "clusters", r->clusters);
     put_count(out, "clusters_lost", r->clusters_lost);
     put_count(out, "largest_cluster", largest);

@@ -86,6 +86,13 @@ static void print_summary(const struct sp_audit_result *r)
         print_row("clusters", r->clusters);
     if (r->clusters_lost)
         print_row("  without a kept document", r->clusters_lost);
+    if (r->superseded)
+        print_row("superseded, not judged", r->superseded);
+    if (r->ambiguous) {
+        print_row("ids of unlike documents", r->ambiguous);
+        fprintf(stderr,
+                "  the lists do not say which of these was removed: the later ones count\n");
+    }
     if (r->unknown)
         print_row("ids without a document", r->unknown);
     if (r->dead_letters)
@@ -166,7 +173,10 @@ const struct sp_command sp_command_audit = {
     "  (or the field of --id-field) and perhaps the document it was removed for (\"kept\", \"survivor\",\n"
     "  \"duplicate_of\", \"winner_url\") or its cluster (\"cluster\", \"cluster_id\", \"__cluster__\",\n"
     "  \"minhash_cluster_id\", also in \"metadata\"); in --clusters also {\"kept\",\"removed\":[...]} or an\n"
-    "  array of ids. If several documents have the same id, the later ones count as removed.\n\n"
+    "  array of ids. If several documents have the same id, a line is about the one that has its text,\n"
+    "  or that resembles the document it names; otherwise the later ones count as removed, and the\n"
+    "  summary counts the id if they are unlike. In the statuses of `samepage run` the last line of a\n"
+    "  page counts, and is about its latest fetch; earlier ones are not judged.\n\n"
     "OPTIONS\n"
     "  -r, --removed FILE  the documents removed\n"
     "  -k, --kept FILE     or the documents kept; all others were removed\n"
