@@ -327,6 +327,34 @@ def with_the_threshold_of_the_state_a_chain_of_redirects_keeps_its_winner(work):
                     sorted((f["url"], None if f["url"] == page else page, False) for f in fetches), "members")
 
 
+def the_filter_follows_redirects_to_their_end(work):
+    """However many there are; a loop and a chain to nowhere have no content."""
+    hops, words = 21000, [" ".join(f"{name}{i}" for i in range(100)) for name in "ab"]
+    urls = [f"http://x.example/{i}" for i in range(hops)]
+    fetches = [{"url": "http://x.example/page", "content": words[0]},
+               {"url": "http://x.example/other", "content": words[1]},
+               {"url": "http://x.example/gone", "http_status": 404}]
+    for url, target in [*zip(urls, ["http://x.example/page", *urls]), ("http://x.example/to", "http://x.example/other"),
+                        ("http://x.example/loop", "http://x.example/back"),
+                        ("http://x.example/back", "http://x.example/loop"),
+                        ("http://x.example/lost", "http://x.example/gone")]:
+        fetches.append({"url": url, "http_status": 301, "redirect_url": target})
+    work.write("crawl", "".join(json.dumps({**fetch, "fetch_time_ms": at}) + "\n"
+                                for at, fetch in enumerate(fetches, 1)))
+    work.run("run", "-q", "--state", "state", "-o", "out", "crawl")
+    with serving(work) as server:
+        for asked in ["page", "other", "7"], ["page", "other", "5000", "to", "4990", "5010"], ["20990", "page", "to"], \
+                ["20999", "0", "other"]:
+            asked = ["http://x.example/" + name for name in asked]
+            response = server.filter(urls=asked)
+            ends = ["other" if url.endswith(("other", "to")) else "page" for url in asked]
+            check_equal(response["kept"], [asked[ends.index(end)] for end in dict.fromkeys(ends)], "kept")
+            check_equal({d["similarity"] for d in response["dropped"]}, {1}, "similarities")
+            check_equal(response["unknown"], [], "unknown")
+        asked = ["http://x.example/" + name for name in ("loop", "back", "lost", "gone", "page")]
+        check_equal(server.filter(urls=asked)["unknown"], asked[:4], "redirects without an end")
+
+
 def a_group_can_be_tried_with_another_threshold(work):
     _, groups = crawled(work)
     tried = 0

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "similarity/similarity.h"
 
-enum { SHARDS = 64, REDIRECTS = 5 };
+enum { SHARDS = 64 };
 
 struct entry {
     struct sp_id page; /* key of the map: first */
@@ -141,49 +141,23 @@ static void keep(struct sp_index *x, struct sp_id page, struct sp_id content, ui
 
 /* ---- from the state */
 
-struct where {
-    struct sp_id page;
-    struct sp_id content;
-    struct sp_id target;
-    struct sp_group_id group;
-    enum sp_page_kind kind;
-};
-
-static void note(void *arg, const struct sp_page_view *v)
-{
-    struct where *w = arg;
-    *w = (struct where){v->page, v->content, v->target, v->group, v->kind};
-}
-
-static enum sp_err find_content(struct sp_state_reader *r, struct where *w)
-{
-    for (int hop = 0; hop <= REDIRECTS; hop++) {
-        enum sp_err err = sp_state_page(r, w->page, note, w);
-        if (err != SP_OK || w->kind == SP_PAGE_CONTENT)
-            return err;
-        if (w->kind != SP_PAGE_REDIRECT)
-            return SP_NOT_FOUND;
-        w->page = w->target;
-    }
-    return SP_NOT_FOUND;
-}
-
-enum sp_err sp_index_document(struct sp_index *x, struct sp_state_reader *r, struct sp_id page,
+enum sp_err sp_index_document(struct sp_index *x, struct sp_state_reader *r,
+                              struct sp_redirects *redirects, struct sp_id page,
                               struct samepage_document **ret_document)
 {
     uint64_t version = sp_state_seen(r);
     struct shard *shard = shard_of(x, page);
-    struct where where = {.page = page};
+    struct sp_redirects_end end = {0};
     struct samepage_document *d = look_up(shard, page, version, NULL);
-    enum sp_err err = d ? SP_OK : find_content(r, &where);
+    enum sp_err err = d ? SP_OK : sp_redirects_follow(redirects, page, &end);
     if (!d && err == SP_OK)
-        d = look_up(shard, page, version, &where.content);
+        d = look_up(shard, page, version, &end.content);
     if (!d && err == SP_OK) {
         struct sp_signature *signature = NULL;
-        err = sp_state_signature(r, where.group, where.content, &signature);
+        err = sp_state_signature(r, end.group, end.content, &signature);
         if (err == SP_OK) {
             d = sp_index_of_signature(x, signature);
-            keep(x, page, where.content, version, d);
+            keep(x, page, end.content, version, d);
         }
         sp_signature_unref(signature);
     }

@@ -6,7 +6,7 @@
 #define SP_SERVE_INDEX_H
 
 #include "samepage/filter.h"
-#include "serve/state.h"
+#include "serve/redirects.h"
 
 enum { SP_INDEX_SENTENCES = SAMEPAGE_DOCUMENT_DEFAULT_HASHES };
 
@@ -18,9 +18,10 @@ void sp_index_free(struct sp_index *index);
 /* Whether documents are sets of sentences; else of shingles. */
 bool sp_index_of_sentences(const struct sp_index *index);
 
-/* The page's document, which the caller frees; of a redirect, that of its target. SP_NOT_FOUND
- * for a page that is not known or has no content. */
-enum sp_err sp_index_document(struct sp_index *index, struct sp_state_reader *r, struct sp_id page,
+/* The page's document, which the caller frees; of a redirect, that of the page it leads to.
+ * SP_NOT_FOUND for a page that is not known or has no content. */
+enum sp_err sp_index_document(struct sp_index *index, struct sp_state_reader *r,
+                              struct sp_redirects *redirects, struct sp_id page,
                               struct samepage_document **ret_document);
 /* The document of a signature of this state, or of a text made into one alike. */
 struct samepage_document *sp_index_of_signature(const struct sp_index *index,

@@ -19,6 +19,7 @@ struct job {
     const struct samepage_document *documents[SP_SERVE_LIST]; /* NULL: the page is unknown */
     struct samepage_verdict verdicts[SP_SERVE_LIST];
     struct by_status *statuses; /* of each, or NULL */
+    struct sp_redirects *redirects;
     size_t unknown;
 };
 
@@ -86,7 +87,7 @@ static unsigned find_documents(struct job *j)
         else if (err == SP_OK && j->statuses)
             err = of_status(j, page, &j->statuses[i], &document);
         else if (err == SP_OK)
-            err = sp_index_document(j->s->index, j->t->reader, page, &document);
+            err = sp_index_document(j->s->index, j->t->reader, j->redirects, page, &document);
         if (err != SP_OK && err != SP_NOT_FOUND && err != SP_NO_URL)
             return sp_respond_failed(j->t, err, "");
         j->documents[i] = document;
@@ -180,7 +181,9 @@ unsigned sp_handle_filter(struct sp_serve *s, struct sp_serve_thread *t, const s
             "%s; at most %d documents, as in /openapi.json", why, SP_SERVE_LIST);
     if (!s->options.state)
         j.statuses = sp_calloc(SP_SERVE_LIST, sizeof *j.statuses);
+    j.redirects = sp_redirects_new(t->reader, SP_REDIRECTS_READ);
     unsigned refused = find_documents(&j);
+    sp_redirects_free(j.redirects);
     if (!refused) {
         bool usual = j.list->threshold == 0 || j.list->threshold == s->options.filter_threshold;
         struct samepage_filter *filter =
