@@ -47,7 +47,8 @@ uint64_t sp_state_seen(const struct sp_state_reader *r);
 enum sp_err sp_state_page_id(struct sp_state_reader *r, struct sp_view url, struct sp_id *ret_page);
 enum sp_err sp_state_page(struct sp_state_reader *r, struct sp_id page,
                           void (*each)(void *arg, const struct sp_page_view *page), void *arg);
-/* The members after that page in the order that the state has them in; a zero id: all. */
+/* The members after that page, in the order of their ids; a zero id: all. The page need not be a
+ * member any more. */
 enum sp_err sp_state_members(struct sp_state_reader *r, struct sp_group_id group,
                              struct sp_id after,
                              bool (*each)(void *arg, const struct sp_member_view *member),

@@ -382,19 +382,59 @@ enum sp_err sp_statuses_page(struct sp_statuses *s, struct sp_id page,
     return SP_OK;
 }
 
-struct showing {
-    struct sp_id after; /* skipped, with all before it; zero: nothing is skipped */
-    bool (*each)(void *arg, const struct sp_member_view *member);
-    void *arg;
+/* The members that are asked for, as a heap with the least id at its top: all are looked at, and
+ * only those that the caller takes are put in order. */
+struct heap {
+    const struct known **items;
+    size_t count;
+    size_t cap;
 };
 
-static bool show(struct showing *w, const struct known *k)
+static bool is_before(const struct known *a, const struct known *b)
 {
-    if (!sp_id_is_zero(w->after)) {
-        if (sp_id_eq(w->after, k->page))
-            w->after = (struct sp_id){0, 0};
-        return true;
+    return memcmp(&a->page, &b->page, sizeof a->page) < 0;
+}
+
+static void sift_down(struct heap *h, size_t at)
+{
+    const struct known *k = h->items[at];
+    for (size_t child; (child = 2 * at + 1) < h->count; at = child) {
+        child += child + 1 < h->count && is_before(h->items[child + 1], h->items[child]);
+        if (!is_before(h->items[child], k))
+            break;
+        h->items[at] = h->items[child];
     }
+    h->items[at] = k;
+}
+
+static const struct known *take_first(struct heap *h)
+{
+    const struct known *first = h->items[0];
+    h->items[0] = h->items[--h->count];
+    if (h->count)
+        sift_down(h, 0);
+    return first;
+}
+
+static void put_after(struct heap *h, const struct known *k, struct sp_id after)
+{
+    if (!sp_id_is_zero(after) && memcmp(&k->page, &after, sizeof after) <= 0)
+        return;
+    sp_grow(&h->items, &h->cap, h->count + 1);
+    h->items[h->count++] = k;
+}
+
+static void put_losers(struct sp_statuses *s, struct heap *h, struct sp_id winner,
+                       struct sp_id after)
+{
+    const struct ring *r = sp_map_get(&s->rings, losers_key(winner));
+    for (struct sp_lru *at = r ? r->ring.next : NULL; r && at != &r->ring; at = at->next)
+        put_after(h, SP_LRU_OBJECT(at, struct known, ring), after);
+}
+
+static bool show(const struct known *k, bool (*each)(void *arg, const struct sp_member_view *),
+                 void *arg)
+{
     const struct sp_status_event *e = &k->event;
     struct sp_member_view v = {.page = k->page,
                                .url = e->url,
@@ -406,29 +446,27 @@ static bool show(struct showing *w, const struct known *k)
                                .reason = e->reason,
                                .winner = k->winner,
                                .similarity = e->similarity};
-    return w->each(w->arg, &v);
+    return each(arg, &v);
 }
 
-static bool show_losers(struct sp_statuses *s, struct showing *w, struct sp_id winner)
-{
-    const struct ring *r = sp_map_get(&s->rings, losers_key(winner));
-    bool more = true;
-    for (struct sp_lru *at = r ? r->ring.next : NULL; r && more && at != &r->ring; at = at->next)
-        more = show(w, SP_LRU_OBJECT(at, struct known, ring));
-    return more;
-}
-
+/* In the order of their ids, as a state has them. The rings are in the order of the events: a page
+ * that has a new one meanwhile, or leaves the group, would change its place there. */
 enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group, struct sp_id after,
                                 bool (*each)(void *arg, const struct sp_member_view *member),
                                 void *arg)
 {
     const struct ring *r = sp_map_get(&s->rings, group_key(group));
-    struct showing w = {after, each, arg};
-    bool more = true;
-    for (struct sp_lru *at = r ? r->ring.next : NULL; r && more && at != &r->ring; at = at->next) {
+    struct heap h = {0};
+    for (struct sp_lru *at = r ? r->ring.next : NULL; r && at != &r->ring; at = at->next) {
         const struct known *k = SP_LRU_OBJECT(at, struct known, ring);
-        more = show(&w, k) && show_losers(s, &w, k->page);
+        put_after(&h, k, after);
+        put_losers(s, &h, k->page, after);
     }
+    for (size_t i = h.count / 2; i-- > 0;)
+        sift_down(&h, i);
+    while (h.count && show(take_first(&h), each, arg))
+        continue;
+    sp_free(h.items);
     return SP_OK;
 }
 

@@ -142,6 +142,71 @@ TEST(nothing_is_kept_of_a_page_that_was_erased)
     sp_state_close(state);
 }
 
+enum { FAMILY = 60, PART = 7 };
+
+struct part {
+    struct sp_id last;
+    int count;
+    unsigned char seen[FAMILY];
+};
+
+static bool note_part(void *arg, const struct sp_member_view *member)
+{
+    struct part *p = arg;
+    int number = -1;
+    if (p->count == PART)
+        return false;
+    CU_ASSERT_EQUAL_FATAL(sscanf(member->url, "http://%d.example/", &number), 1);
+    p->seen[number]++;
+    p->last = member->page;
+    p->count++;
+    return true;
+}
+
+static void say_family(struct sp_statuses *s, int number)
+{
+    char url[40];
+    snprintf(url, sizeof url, "http://%d.example/", number);
+    say(s, url, number ? SP_STATUS_LOSER : SP_STATUS_WINNER, number ? "http://0.example/" : NULL,
+        1);
+}
+
+/* Between two parts the last member of the first one leaves the group, others get new events. */
+TEST(members_in_parts_continue_where_the_last_one_was)
+{
+    struct sp_statuses *statuses = sp_statuses_new();
+    struct sp_state *state = sp_state_of_statuses(statuses);
+    struct sp_state_reader *r = sp_state_reader_new(state);
+    struct part part = {0};
+    struct sp_id page;
+    for (int i = 0; i < FAMILY; i++)
+        say_family(statuses, i);
+    for (int parts = 0; parts == 0 || part.count == PART; parts++) {
+        part.count = 0;
+        sp_state_begin(r);
+        CU_ASSERT_EQUAL(
+            sp_state_members(r, (struct sp_group_id){1, {1, 2}}, part.last, note_part, &part),
+            SP_OK);
+        sp_state_end(r);
+        for (int i = 1; i < FAMILY; i++) {
+            char url[40];
+            snprintf(url, sizeof url, "http://%d.example/", i);
+            CU_ASSERT_EQUAL(sp_state_page_id(r, sp_view_str(url), &page), SP_OK);
+            if (sp_id_eq(page, part.last) && parts % 2)
+                sp_statuses_forget(statuses, url);
+            else if (sp_id_eq(page, part.last))
+                say(statuses, url, SP_STATUS_UNIQUE, NULL, 100 + (uint64_t)i);
+            else if (i % 3 == parts % 3 && part.seen[i] == 0)
+                say_family(statuses, i);
+        }
+        CU_ASSERT_FATAL(parts < FAMILY);
+    }
+    for (int i = 0; i < FAMILY; i++)
+        CU_ASSERT_EQUAL(part.seen[i], 1);
+    sp_state_reader_free(r);
+    sp_state_close(state);
+}
+
 TEST(each_change_has_a_new_version)
 {
     struct sp_statuses *statuses = sp_statuses_new();
