@@ -386,6 +386,33 @@ def behind_a_damaged_record_restoring_goes_on(work):
     check_equal(work.read("back.warc"), joined(records[:4] + records[6:]), "the other records")
 
 
+def a_record_that_is_larger_than_the_setting_is_not_damage(work):
+    """It was written with a larger setting. Large ones are stored whole, as a patch, and as a copy."""
+    page = text(random.Random(23), 40000)
+    large = [response("http://l.example/", page.encode(), 0), response("http://l.example/", page.encode() + b" end", 1),
+             response("http://copy.example/", page.encode(), 2)]
+    records = [*noise(24, 3), *large, *noise(25, 2), response("http://l.example/", b"a short text at last", 3)]
+    write(work, "crawl.warc", records)
+    work.run("archive", "-q", "-o", "a", "crawl.warc")
+    smaller = ["--set", "input.max_record_bytes=64KiB"]
+    for files in [], ["lines.log", "index.cdxj"]:  # without the index, too
+        for name in files:
+            os.remove(work.path(f"a/{name}"))
+        done = work.run("archive", "--restore", "ALL", "-o", "back.warc", "a", *smaller, code=1)
+        check("damaged" not in done.err and "copy" not in done.err, done.err)
+        check_equal(done.err.count("more than input.max_record_bytes: raise it"), 3, done.err)
+        check_in("3 records are larger than input.max_record_bytes and were not restored: raise it", done.err)
+        check_in("the other 6 records were written", done.err)
+        check_equal(work.read("back.warc"), joined(records[:3] + records[6:]), "the other records")
+    check_equal(restored(work, "a"), joined(records), "all records")
+    write(work, "crawl.warc", records)
+    work.run("archive", "-q", "-o", "b", "crawl.warc")
+    done = work.run("archive", "--restore", "http://l.example/", "-o", "back.warc", "b", *smaller, code=1)
+    check_in("a record of this URL is not restored", done.err)
+    check_in("2 records are larger than input.max_record_bytes", done.err)
+    check_equal(work.read("back.warc"), joined(records[-1:]), "the short one")
+
+
 def what_is_based_on_a_damaged_record_is_named(work):
     rng = random.Random(21)
     page = text(rng, 300)

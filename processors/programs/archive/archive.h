@@ -80,8 +80,9 @@ struct sp_archive_restore_options {
 };
 
 /* Writes the original records, each followed by CR LF CR LF. SP_NOT_FOUND: no record of that URL.
- * SP_CORRUPT: some are lost because files of the archive are damaged; all others were written. May
- * run beside a writing process; it then sees the last commit. */
+ * SP_CORRUPT: some are lost because files of the archive are damaged. SP_TOO_LARGE: some, or those
+ * that they are based on, have more than max_record_bytes. All others were written. May run beside
+ * a writing process; it then sees the last commit. */
 enum sp_err sp_archive_restore(const struct sp_archive_restore_options *options,
                                uint64_t *ret_records, struct sp_fault *fault);
 

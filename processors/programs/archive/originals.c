@@ -123,6 +123,24 @@ static enum sp_err damaged(struct sp_place place, enum sp_err err, struct sp_fau
         text, sp_err_text(err));
 }
 
+/* Whether the header says that its block has more bytes than a record may have. */
+static bool is_too_large(const struct sp_originals *o, struct sp_view header, uint64_t *ret_bytes)
+{
+    return sp_header_number(sp_header_field(header, "Content-Length"), ret_bytes) &&
+           *ret_bytes > o->max_record;
+}
+
+static enum sp_err too_large(struct sp_place place, uint64_t bytes, struct sp_fault *fault)
+{
+    char text[SP_PLACE_BYTES];
+    sp_place_text(place, text);
+    return sp_fault_set(
+        fault, SP_TOO_LARGE,
+        "%s: the record has %llu bytes, more than input.max_record_bytes: raise it, "
+        "as by --set input.max_record_bytes=%llu",
+        text, (unsigned long long)bytes, (unsigned long long)bytes);
+}
+
 static enum sp_err get(struct sp_originals *o, struct sp_place place, unsigned depth,
                        struct kept **ret_kept, struct sp_fault *fault);
 
@@ -156,11 +174,14 @@ static enum sp_err restore(struct sp_originals *o, struct sp_place place,
 {
     struct sp_view base = sp_fields_own(stored.header, "Samepage-Base");
     struct sp_place base_place;
+    uint64_t bytes = 0;
     if (!sp_fields_changed(stored.header))
         sp_buf_put_view(out, stored.header);
     else if (!sp_fields_restore(stored.header, out))
         return damaged(place, SP_CORRUPT, fault);
     *ret_header_len = out->len;
+    if (is_too_large(o, sp_buf_view(out), &bytes))
+        return too_large(place, bytes, fault);
     if (base.len == 0) {
         sp_buf_put_view(out, stored.block);
         return SP_OK;
@@ -170,12 +191,17 @@ static enum sp_err restore(struct sp_originals *o, struct sp_place place,
     return restore_block(o, base_place, stored, depth, out, fault);
 }
 
+static struct sp_view header_of(struct sp_view bytes)
+{
+    return sp_view(bytes.data, sp_header_end(bytes));
+}
+
 /* Splits a stored record, which CR LF CR LF follows, into header and block. */
 static bool parse(struct sp_view bytes, struct sp_warc_record *ret_record)
 {
     uint64_t length = 0;
-    size_t n = sp_header_end(bytes);
-    struct sp_view header = sp_view(bytes.data, n);
+    struct sp_view header = header_of(bytes);
+    size_t n = header.len;
     if (n == 0 || !sp_header_number(sp_header_field(header, "Content-Length"), &length) ||
         bytes.len - n < 4 || length != bytes.len - n - 4)
         return false;
@@ -190,7 +216,7 @@ static enum sp_err get(struct sp_originals *o, struct sp_place place, unsigned d
     struct sp_warc_record record;
     struct kept *k = sp_map_get(&o->map, key_of(place));
     size_t header_len = 0;
-    uint64_t next = 0;
+    uint64_t next = 0, size = 0;
     if (k) {
         sp_lru_touch(&o->ages, &k->age);
         *ret_kept = k;
@@ -198,9 +224,11 @@ static enum sp_err get(struct sp_originals *o, struct sp_place place, unsigned d
     }
     enum sp_err err =
         sp_segments_read(o->segments, place, o->max_record + HEADER_ROOM, &stored, &next);
-    if (err == SP_OK && !parse(sp_buf_view(&stored), &record))
-        err = SP_CORRUPT;
-    if (err != SP_OK)
+    if (err == SP_TOO_LARGE && is_too_large(o, header_of(sp_buf_view(&stored)), &size))
+        too_large(place, size, fault);
+    else if (err == SP_TOO_LARGE || (err == SP_OK && !parse(sp_buf_view(&stored), &record)))
+        err = damaged(place, SP_CORRUPT, fault);
+    else if (err != SP_OK)
         damaged(place, err, fault);
     else
         err = restore(o, place, record, depth, &bytes, &header_len, fault);

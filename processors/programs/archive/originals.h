@@ -19,7 +19,8 @@ struct sp_originals *sp_originals_new(struct sp_segments *segments, struct sp_pa
 void sp_originals_free(struct sp_originals *o);
 
 /* Reads at most SP_ARCHIVE_DEPTH_MAX + 2 stored records. Views are valid until sp_originals_trim.
- * The fault names the damaged record. */
+ * The fault names the damaged record. SP_TOO_LARGE: it, or one that it is based on, has more than
+ * max_record bytes. */
 enum sp_err sp_originals_get(struct sp_originals *o, struct sp_place place,
                              struct sp_original *ret_original, struct sp_fault *fault);
 /* Caches a record that was just stored, because it will probably be read. */

@@ -28,6 +28,7 @@ struct job {
     FILE *out;
     uint64_t records;
     uint64_t lost;          /* messages about parts that are lost */
+    uint64_t too_large;     /* records that max_record_bytes leaves out */
     uint64_t *indexed;      /* where the last indexed record of each segment ends */
     struct extent *extents; /* what the index has of one segment, by offset */
     size_t extent_count;
@@ -82,16 +83,24 @@ static bool is_end(const struct job *j, struct sp_place at)
            (at.segment == j->state.segment && at.offset >= j->state.segment_bytes);
 }
 
-__attribute__((format(printf, 2, 3))) static void lose(struct job *j, const char *format, ...)
+/* Says what is not restored; counted by the caller. */
+__attribute__((format(printf, 2, 3))) static void tell(struct job *j, const char *format, ...)
 {
     char text[SP_FAULT_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    j->lost++;
     if (j->options->lost)
         j->options->lost(j->options->arg, text);
+}
+
+/* Counts a part that is lost, unless it is only larger than the settings allow. */
+static const char *count_loss(struct job *j, enum sp_err err)
+{
+    j->lost += err != SP_TOO_LARGE;
+    j->too_large += err == SP_TOO_LARGE;
+    return err == SP_TOO_LARGE ? "not restored" : "lost";
 }
 
 static void note_end(void *arg, struct sp_place place, uint64_t length)
@@ -181,6 +190,8 @@ static uint64_t after(struct job *j, struct sp_place at, uint64_t end)
     uint64_t next = 0, most = j->options->max_record_bytes + HEADER_ROOM;
     enum sp_err err = sp_segments_read(j->segments, at, most, &stored, &next);
     sp_buf_done(&stored);
+    if (err == SP_TOO_LARGE)
+        err = sp_segments_skip(j->segments, at, &next);
     if (err != SP_OK) {
         struct gap gap = gap_at(j, at, end);
         struct sp_place from = {at.segment, at.offset + 1};
@@ -206,8 +217,9 @@ static enum sp_err restore_records(struct job *j, uint32_t segment, uint64_t end
                 return err;
         } else {
             next = after(j, at, end);
-            lose(j, "%s/%s: bytes %llu to %llu are lost: %s", j->options->dir, name,
-                 (unsigned long long)at.offset, (unsigned long long)next, j->fault->text);
+            tell(j, "%s/%s: bytes %llu to %llu are %s: %s", j->options->dir, name,
+                 (unsigned long long)at.offset, (unsigned long long)next, count_loss(j, err),
+                 j->fault->text);
         }
     }
     return SP_OK;
@@ -223,14 +235,15 @@ static enum sp_err restore_segment(struct job *j, uint32_t segment)
     if (end == 0)
         return SP_OK; /* nothing is committed yet */
     enum sp_err err = sp_segments_size(j->segments, segment, &size);
+    j->lost += err != SP_OK || size < end;
     if (err == SP_NOT_FOUND)
-        lose(j, "%s/%s: this WARC file of the archive is missing: all of its records are lost", dir,
+        tell(j, "%s/%s: this WARC file of the archive is missing: all of its records are lost", dir,
              name);
     else if (err != SP_OK)
-        lose(j, "%s/%s: cannot be read: %s; all of its records are lost", dir, name,
+        tell(j, "%s/%s: cannot be read: %s; all of its records are lost", dir, name,
              strerror(errno));
     else if (size < end)
-        lose(j, "%s/%s: has %llu bytes instead of %llu%s: the records at its end are lost", dir,
+        tell(j, "%s/%s: has %llu bytes instead of %llu%s: the records at its end are lost", dir,
              name, (unsigned long long)size, (unsigned long long)end, exact ? "" : " or more");
     return restore_records(j, segment, size < end || !exact ? size : end);
 }
@@ -253,16 +266,40 @@ static enum sp_err restore_url(struct job *j, struct sp_view url)
     for (size_t i = 0; i < count && err == SP_OK; i++) {
         if (is_end(j, places[i]))
             continue;
-        if (get(j, places[i], &record) == SP_OK)
+        enum sp_err got = get(j, places[i], &record);
+        if (got == SP_OK)
             err = put(j, &record);
         else
-            lose(j, "%s: a record of this URL is lost: %s", j->options->dir, j->fault->text);
+            tell(j, "%s: a record of this URL is %s: %s", j->options->dir, count_loss(j, got),
+                 j->fault->text);
     }
     sp_free(places);
-    if (err == SP_OK && j->records == 0 && j->lost == 0)
+    if (err == SP_OK && j->records == 0 && j->lost + j->too_large == 0)
         return sp_fault_set(j->fault, SP_NOT_FOUND, "%s: has no record of %.*s", j->options->dir,
                             (int)url.len, url.data);
     return err;
+}
+
+/* What could not be restored. */
+static enum sp_err sum_up(struct job *j)
+{
+    char larger[160] = "";
+    if (j->too_large > 0)
+        snprintf(larger, sizeof larger,
+                 "%llu records are larger than input.max_record_bytes and were not restored: raise "
+                 "it with --set",
+                 (unsigned long long)j->too_large);
+    if (j->lost > 0)
+        return sp_fault_set(
+            j->fault, SP_CORRUPT,
+            "%s: is damaged: %llu parts of it could not be restored; the other "
+            "%llu records were written; restore the archive's files from a copy%s%s",
+            j->options->dir, (unsigned long long)j->lost, (unsigned long long)j->records,
+            *larger ? "; " : "", larger);
+    if (j->too_large > 0)
+        return sp_fault_set(j->fault, SP_TOO_LARGE, "%s: %s; the other %llu records were written",
+                            j->options->dir, larger, (unsigned long long)j->records);
+    return SP_OK;
 }
 
 static enum sp_err restore(struct job *j)
@@ -284,12 +321,7 @@ static enum sp_err restore(struct job *j)
     if (err == SP_OK && !good)
         err =
             sp_fault_set(j->fault, SP_IO, "%s: cannot be written: %s", o->output, strerror(errno));
-    if (err == SP_OK && j->lost > 0)
-        err = sp_fault_set(j->fault, SP_CORRUPT,
-                           "%s: is damaged: %llu parts of it could not be restored; the other "
-                           "%llu records were written; restore the archive's files from a copy",
-                           o->dir, (unsigned long long)j->lost, (unsigned long long)j->records);
-    return err;
+    return err == SP_OK ? sum_up(j) : err;
 }
 
 enum sp_err sp_archive_restore(const struct sp_archive_restore_options *options,

@@ -215,11 +215,13 @@ static enum sp_err open_for_reading(struct sp_segments *s, uint32_t number, int 
     return s->read_fd >= 0 ? SP_OK : errno == ENOENT ? SP_NOT_FOUND : SP_IO;
 }
 
-enum sp_err sp_segments_read(struct sp_segments *s, struct sp_place place, uint64_t most,
-                             struct sp_buf *out, uint64_t *ret_next)
+/* Without `keep`, what is unpacked is only counted. */
+static enum sp_err unpack(struct sp_segments *s, struct sp_place place, uint64_t most, bool keep,
+                          struct sp_buf *out, uint64_t *ret_next)
 {
     int fd = -1, code = Z_OK;
-    uint64_t at = place.offset, start = out->len;
+    uint64_t at = place.offset, count = 0;
+    const size_t start = out->len;
     enum sp_err err = open_for_reading(s, place.segment, &fd);
     if (err != SP_OK)
         return err;
@@ -240,14 +242,32 @@ enum sp_err sp_segments_read(struct sp_segments *s, struct sp_place place, uint6
             s->inflate.avail_out = room;
             code = inflate(&s->inflate, Z_NO_FLUSH);
             out->len += room - s->inflate.avail_out;
-            if ((code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) ||
-                out->len - start > most)
+            count += room - s->inflate.avail_out;
+            if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
                 return SP_CORRUPT;
+            if (count > most)
+                return SP_TOO_LARGE;
+            if (!keep)
+                out->len = start;
         } while (code != Z_STREAM_END && s->inflate.avail_out == 0);
         at += (uint64_t)n - s->inflate.avail_in;
     }
     *ret_next = at;
     return SP_OK;
+}
+
+enum sp_err sp_segments_read(struct sp_segments *s, struct sp_place place, uint64_t most,
+                             struct sp_buf *out, uint64_t *ret_next)
+{
+    return unpack(s, place, most, true, out, ret_next);
+}
+
+enum sp_err sp_segments_skip(struct sp_segments *s, struct sp_place place, uint64_t *ret_next)
+{
+    struct sp_buf scratch = {0};
+    enum sp_err err = unpack(s, place, UINT64_MAX, false, &scratch, ret_next);
+    sp_buf_done(&scratch);
+    return err;
 }
 
 enum sp_err sp_segments_size(struct sp_segments *s, uint32_t segment, uint64_t *ret_bytes)
@@ -267,7 +287,8 @@ static bool is_record(struct sp_segments *s, struct sp_place place, uint64_t mos
 {
     struct sp_buf record = {0};
     uint64_t next = 0;
-    bool good = sp_segments_read(s, place, most, &record, &next) == SP_OK && record.len > 5 &&
+    enum sp_err err = sp_segments_read(s, place, most, &record, &next);
+    bool good = (err == SP_OK || err == SP_TOO_LARGE) && record.len > 5 &&
                 memcmp(record.data, "WARC/", 5) == 0;
     sp_buf_done(&record);
     return good;

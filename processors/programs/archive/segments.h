@@ -43,13 +43,16 @@ enum sp_err sp_segments_append(struct sp_segments *s, struct sp_view header, str
 enum sp_err sp_segments_sync(struct sp_segments *s, struct sp_fault *fault);
 
 /* Appends the record at this position to out, with what follows its block; *ret_next: the position
- * after it. SP_CORRUPT: no record there, or one of more than `most` bytes. SP_NOT_FOUND: no such
- * file. */
+ * after it. SP_CORRUPT: no record there. SP_TOO_LARGE: it has more than `most` bytes; out has its
+ * beginning. SP_NOT_FOUND: no such file. */
 enum sp_err sp_segments_read(struct sp_segments *s, struct sp_place place, uint64_t most,
                              struct sp_buf *out, uint64_t *ret_next);
 
-/* The first offset from the place on and before `end` at which a WARC record can be read; `end` if
- * there is none. */
+/* *ret_next: the position after the record at this one, of any size. Errors as above. */
+enum sp_err sp_segments_skip(struct sp_segments *s, struct sp_place place, uint64_t *ret_next);
+
+/* The first offset from the place on and before `end` at which a WARC record can be read, or one
+ * of more than `most` bytes begins; `end` if there is none. */
 uint64_t sp_segments_find(struct sp_segments *s, struct sp_place place, uint64_t end,
                           uint64_t most);
 
