@@ -380,6 +380,17 @@ def versions_and_words_choose_documents(work):
     check_in("only b with b.host ends_with", done.out, "explanation")
 
 
+def check_left_out(lines, coverers):
+    """What is left out is neither kept nor covered by a document that is kept. Returns how many are."""
+    kept = {line["record"] for line in lines if line["status"] == "kept"}
+    for line in lines:
+        if line["status"] == "dropped":
+            check(line["by_record"] in kept, "covered by what is not kept", line)
+        if line["status"] == "left_out":
+            check(not kept.intersection(coverers[line["record"]]), "left out although it is covered", line)
+    return sum(line["status"] == "left_out" for line in lines)
+
+
 def hosts_have_quotas(work):
     documents = make_documents(21, 300, unique=True)
     write_crawl(work, "crawl.jsonl", documents)
@@ -411,9 +422,15 @@ def hosts_have_quotas(work):
     check_equal(left["left_out"], len(out), "left out")
     check_equal(len(out), len(documents) - left["kept"]
                 - sum(line["status"] == "dropped" for line in less), "all have a status")
-    for line in less:
-        if line["status"] == "dropped":
-            check(line["by_record"] not in out, "covered by what is left out", line)
+    coverers = related(documents, holds)
+    check_left_out(less, coverers)
+    again = documents + [{**d, "host": "again.example", "url": f"http://again.example/{d['number']}",
+                          "number": len(documents) + i} for i, d in enumerate(documents[::2])]
+    write_crawl(work, "again.jsonl", again)
+    work.run("cover", "-q", "-o", "out", "--summary", "sum", "-r", relation, "--host-least", "3",
+             "--host-most", "7", "again.jsonl")
+    check(check_left_out(work.json_lines("out"), related(again, holds))
+          == work.json_lines("sum")[0]["left_out"] > 0, "left out with both quotas")
     # Of each host the documents that cover most are kept.
     covers = {line["record"]: line["covers"] for line in lines if line["status"] == "kept"}
     stay = {line["record"] for line in less if line["status"] == "kept"}
@@ -425,6 +442,22 @@ def hosts_have_quotas(work):
                        "crawl.jsonl", code=2).err
     check_in("more than --host-most", message)
     work.run("cover", "-r", relation, "--host-least", "0", "crawl.jsonl", code=2)
+
+
+def what_a_quota_leaves_out_may_be_covered_by_others(work):
+    """P and Q are of one host; R covers Q, and the page that only Q was said to cover."""
+    words = [f"w{i}" for i in range(200)]
+    texts = {"http://a/P": words[:100], "http://a/Q": words[75:], "http://b/R": words[75:170] + [f"r{i}" for i in range(60)],
+             "http://c/x": words[77:107], "http://c/y": words[:30], "http://c/y2": words[30:60], "http://c/z": words[170:]}
+    work.write("few.jsonl", "".join(json.dumps({"url": url, "content": " ".join(text)}) + "\n" for url, text in texts.items()))
+    for options, left, expected in ([], 0, [None, None, None, "Q", "P", "P", "Q"]), \
+            (["--host-most", "1"], 1, [None, "R", None, "R", "P", "P", "left_out"]):
+        work.run("cover", "-q", "-o", "out", "--summary", "sum", "-r", "containment(a, b) >= 0.7", *options, "few.jsonl")
+        found = [{"kept": None, "left_out": "left_out"}.get(line["status"], line.get("by_url", "")[-1:])
+                 for line in work.json_lines("out")]
+        check_equal(found, expected, options)
+        summary = work.json_lines("sum")[0]
+        check_equal((summary["left_out"], summary["kept"], summary["documents"]), (left, found.count(None), 7), options)
 
 
 def the_lightest_cover_is_chosen(work):

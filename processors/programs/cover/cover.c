@@ -201,6 +201,25 @@ static enum sp_err solve(struct cover *c, const uint32_t *stands_for, struct sp_
     return err;
 }
 
+static enum sp_err apply_quotas(struct cover *c, const uint32_t *stands_for, struct sp_graph *graph,
+                                struct sp_decisions *decisions, struct sp_fault *fault)
+{
+    const struct sp_documents *d = &c->documents;
+    const struct sp_quota_options options = {
+        .quota = {c->options->host_least, c->options->host_most},
+        .documents = d,
+        .relation = c->relation,
+        .stands_for = stands_for};
+    struct sp_quota_stats stats = {0};
+    enum sp_err err = sp_quota_apply(&options, graph, decisions, &stats, fault);
+    c->result->added = stats.added;
+    c->result->left_out = stats.left_out;
+    for (size_t i = 0; i < d->count; i++)
+        if (decisions->covered_by[i] == SP_KEPT)
+            c->result->weight += d->weights ? d->weights[i] : 1;
+    return err;
+}
+
 static enum sp_err decide(struct cover *c, const uint32_t *stands_for,
                           struct sp_decisions *decisions, struct sp_fault *fault)
 {
@@ -209,6 +228,8 @@ static enum sp_err decide(struct cover *c, const uint32_t *stands_for,
     enum sp_err err = find_arcs(c, stands_for, &graph, fault);
     if (err == SP_OK)
         err = solve(c, stands_for, &graph, decisions, fault);
+    if (err == SP_OK)
+        err = apply_quotas(c, stands_for, &graph, decisions, fault);
     sp_graph_close(&graph);
     return err;
 }
@@ -230,19 +251,6 @@ static enum sp_err write_all(struct cover *c, const struct sp_decisions *decisio
     return err;
 }
 
-static void apply_quotas(struct cover *c, struct sp_decisions *decisions)
-{
-    const struct sp_documents *d = &c->documents;
-    const struct sp_quota quota = {c->options->host_least, c->options->host_most};
-    struct sp_quota_stats stats = {0};
-    sp_quota_apply(&quota, d, decisions, &stats);
-    c->result->added = stats.added;
-    c->result->left_out = stats.left_out;
-    for (size_t i = 0; i < d->count; i++)
-        if (decisions->covered_by[i] == SP_KEPT)
-            c->result->weight += d->weights ? d->weights[i] : 1;
-}
-
 static enum sp_err compute(struct cover *c, struct sp_fault *fault)
 {
     size_t count = c->documents.count;
@@ -260,10 +268,8 @@ static enum sp_err compute(struct cover *c, struct sp_fault *fault)
         r->document_shingles += c->documents.contents[c->documents.items[i].content].size;
     r->standing = sp_quotient(&c->documents, c->relation, &c->plan, stands_for);
     enum sp_err err = decide(c, stands_for, &decisions, fault);
-    if (err == SP_OK) {
-        apply_quotas(c, &decisions);
+    if (err == SP_OK)
         err = write_all(c, &decisions, fault);
-    }
     sp_free(stands_for);
     sp_free(decisions.covered_by);
     sp_free(decisions.overlap);

@@ -57,10 +57,17 @@ void sp_graph_finish(struct sp_graph *g)
             flush(g, &g->waiting[t]);
 }
 
-enum sp_err sp_graph_sort(struct sp_graph *g, struct sp_sorter *sorter, struct sp_fault *fault)
+const struct sp_arc *sp_graph_arcs(struct sp_graph *g, struct sp_fault *fault, enum sp_err *ret_err)
 {
     const struct sp_arc *arcs = sp_spool_map(&g->arcs);
-    enum sp_err err = sp_spool_check(&g->arcs, fault);
+    *ret_err = sp_spool_check(&g->arcs, fault);
+    return arcs;
+}
+
+enum sp_err sp_graph_sort(struct sp_graph *g, struct sp_sorter *sorter, struct sp_fault *fault)
+{
+    enum sp_err err = SP_OK;
+    const struct sp_arc *arcs = sp_graph_arcs(g, fault, &err);
     for (uint64_t i = 0; arcs && i < g->arc_count; i++)
         sp_sorter_put(sorter, (struct sp_record4){{sp_graph_component(g, arcs[i].from),
                                                    arcs[i].from, arcs[i].to, arcs[i].overlap}});

@@ -37,6 +37,10 @@ void sp_graph_finish(struct sp_graph *g);
 /* The document with the smallest number in the component. */
 uint32_t sp_graph_component(struct sp_graph *g, uint32_t document);
 
+/* All arcs, g->arc_count of them, in no order; NULL if there are none, or on failure. */
+const struct sp_arc *sp_graph_arcs(struct sp_graph *g, struct sp_fault *fault,
+                                   enum sp_err *ret_err);
+
 /* Gives every arc to the sorter as (component, from, to, overlap). */
 enum sp_err sp_graph_sort(struct sp_graph *g, struct sp_sorter *sorter, struct sp_fault *fault);
 
