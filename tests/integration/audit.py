@@ -1,6 +1,7 @@
 """samepage audit against verdicts computed in Python over all pairs, for the lists that deduplicators write."""
 
 import json
+import os
 import random
 
 from dedup import TAU, jaccard, json_line, make_documents, shingles
@@ -168,9 +169,18 @@ def audit_of_equal_ids_and_unknown_ones(work):
     work.write("corpus.jsonl", "".join(json.dumps(d) + "\n" for d in lines))
     work.write("removed", "http://a.example/\nhttp://nobody.example/\n")
     check_figures(audit(work, "--removed", "removed"), {"removed": 1, "removed_rightly": 1, "unknown_ids": 1}, "ids")
-    work.write("removed", "http://nobody.example/\n")
-    message = work.run("audit", "-q", "corpus.jsonl", "--removed", "removed", code=1).err
-    check_in("--id-field", message)
+    message = work.run("audit", "-q", "corpus.jsonl", "--removed", "removed").err
+    check_in('removed: 1 of its ids match no document of the input, the first is "http://nobody.example/"', message)
+    work.write("removed", "http://nobody.example/\nhttp://nowhere.example/\n")
+    for which in "--removed", "--kept":  # a list of kept documents that matches nothing would remove everything
+        message = work.run("audit", "-q", "corpus.jsonl", which, "removed", "--report", "page", code=1).err
+        check_in("--id-field", message)
+        check_in('the first is "http://nobody.example/"', message)
+        check_in('that of the first document is "http://a.example/"', message)
+        check(not os.path.exists(work.path("page")), "the comparison was made all the same")
+    work.write("right", "http://a.example/\n")
+    message = work.run("audit", "-q", "corpus.jsonl", "--removed", "right", "--clusters", "removed").err
+    check_in("removed: no id in it matches", message)
     check_in("give one list: --removed or --kept", work.run("audit", "corpus.jsonl", code=2).err)
 
 

@@ -27,6 +27,9 @@ struct sp_audit_options {
     void (*progress)(void *arg, uint64_t documents, uint64_t bytes, uint64_t bytes_total,
                      uint64_t distinct); /* may be NULL */
     void *progress_arg;
+    /* Before the comparison, of a list that names ids without a document; may be NULL. */
+    void (*warn)(void *arg, const char *text);
+    void *warn_arg;
 };
 
 struct sp_audit_result {
@@ -53,7 +56,8 @@ struct sp_audit_result {
     uint64_t clusters_lost; /* without a kept document */
 };
 
-/* The fault says what failed and what to do. */
+/* The fault says what failed and what to do. SP_INVALID: nothing that the list of removed or kept
+ * documents names is in the input. */
 enum sp_err sp_audit(const struct sp_audit_options *options, struct sp_audit_result *ret_result,
                      struct sp_fault *fault);
 

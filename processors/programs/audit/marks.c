@@ -343,9 +343,41 @@ static enum sp_err read_file(struct reading *r, const char *name, struct sp_faul
     return err;
 }
 
+/* Before the comparison, which takes longer than all that comes before it. If no id of the main
+ * list matches, nothing would be removed, or everything. */
+static enum sp_err check_ids(const struct reading *r, const char *name, struct sp_fault *fault)
+{
+    enum { SHOWN = 300 };
+    const struct sp_audit *a = r->a;
+    const struct sp_audit_options *o = a->options;
+    bool none = r->matched == 0;
+    struct sp_fault text;
+    if (r->unknown == 0)
+        return SP_OK;
+    int len = (int)(r->first_unknown.len < SHOWN ? r->first_unknown.len : SHOWN);
+    if (none)
+        sp_fault_set(&text, SP_INVALID,
+                     "%s: no id in it matches a document of the input: the first is \"%.*s\", and "
+                     "that of the first document is \"%.*s\"; name the input that the list was "
+                     "made of, or by --id-field the field of the id",
+                     name, len, r->first_unknown.data, SHOWN, sp_audit_id(a, 0));
+    else
+        sp_fault_set(&text, SP_INVALID,
+                     "%s: %llu of its ids match no document of the input, the first is \"%.*s\"; "
+                     "name all inputs that the list was made of",
+                     name, (unsigned long long)r->unknown, len, r->first_unknown.data);
+    if (none && !r->clusters_only)
+        return sp_fault_set(fault, SP_INVALID, "%s", text.text);
+    if (o->warn)
+        o->warn(o->warn_arg, text.text);
+    return SP_OK;
+}
+
 static enum sp_err read_list(struct reading *r, const char *name, struct sp_fault *fault)
 {
     enum sp_err err = name ? read_file(r, name, fault) : SP_OK;
+    if (err == SP_OK)
+        err = check_ids(r, name, fault);
     if (err == SP_OK) {
         place_all(r);
         mark_pages(r);

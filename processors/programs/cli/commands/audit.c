@@ -99,16 +99,18 @@ static void print_summary(const struct sp_audit_result *r)
         print_row("records that cannot be read", r->dead_letters);
 }
 
-static int report(const struct arguments *a, const struct sp_audit_result *r)
+static void report(const struct arguments *a, const struct sp_audit_result *r)
 {
     if (!a->quiet)
         print_summary(r);
     if (!a->quiet && a->options.report)
         fprintf(stderr, "%s/index.html is written\n", a->options.report);
-    if (r->unknown > 0 && r->removed == 0)
-        return sp_cli_failed(
-            "no id in the lists matches a document of the input; --id-field names the field of the id");
-    return SP_EXIT_DONE;
+}
+
+static void on_warning(void *arg, const char *text)
+{
+    sp_progress_end(arg); /* the documents are read; it is drawn again only by more of them */
+    fprintf(stderr, "samepage: %s\n", text);
 }
 
 static int audit(struct arguments *a)
@@ -132,15 +134,16 @@ static int audit(struct arguments *a)
     o->readings = &readings;
     o->progress = sp_progress_show;
     o->progress_arg = &progress;
+    o->warn = on_warning;
+    o->warn_arg = &progress;
     enum sp_err err = sp_audit(o, &result, &fault);
     sp_progress_end(&progress);
     sp_settings_done(&settings);
-    int code = err == SP_OK ? report(a, &result) : SP_EXIT_FAILED;
+    if (err == SP_OK)
+        report(a, &result);
     sp_cli_reasons(&readings, "");
-    if (err != SP_OK)
-        sp_cli_failed("%s", fault.text);
-    else if (code == SP_EXIT_DONE)
-        code = sp_cli_verdict(&a->config, &readings);
+    int code =
+        err == SP_OK ? sp_cli_verdict(&a->config, &readings) : sp_cli_failed("%s", fault.text);
     sp_readings_done(&readings);
     return code;
 }
