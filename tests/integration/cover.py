@@ -42,6 +42,10 @@ RELATIONS = [
      "a.popularity = b.popularity",
      lambda a, b, m: m["jaccard"] >= 0.3 and a["url"] != b["url"] and a["host"] != b["host"]
      or a["words"] != b["words"] and a["pop"] == b["pop"]),
+    ("containment(a, b) >= 0.4 && a.popularity > b.popularity",
+     lambda a, b, m: m["containment"] >= 0.4 and a["pop"] > b["pop"]),
+    ("containment(a, b) >= 0.3 && b.timestamp - a.timestamp > 12h && a.timestamp - b.timestamp > -3d",
+     lambda a, b, m: m["containment"] >= 0.3 and DAY / 2 < b["t"] - a["t"] < 3 * DAY),
 ]
 
 

@@ -91,12 +91,11 @@ static struct sp_ref make_ref(const struct search *s, uint32_t document)
         return ref;
     struct sp_relation_pair pair = sp_documents_pair(s->documents, document, document, 0);
     double f = sp_relation_number(w->of_a, &pair), g = sp_relation_number(w->of_b, &pair);
-    double rounding = 1e-12 * (fabs(f) + 1);
-    double from = f - w->below - rounding - 1e-12 * fabs(w->below);
-    double to = f + w->above + rounding + 1e-12 * fabs(w->above);
-    /* If infinite values give no bound, all documents are compared. NaN has no window. */
-    ref.from = f != f ? INFINITY : from == from ? from : -INFINITY;
-    ref.to = f != f ? -INFINITY : to == to ? to : INFINITY;
+    sp_plan_window_of(w, f, &ref.from, &ref.to);
+    if (f != f) { /* NaN has no window */
+        ref.from = INFINITY;
+        ref.to = -INFINITY;
+    }
     ref.value = g == g ? g : INFINITY; /* NaN comes last, outside of every bounded window */
     return ref;
 }
@@ -111,6 +110,26 @@ static void drop_blocks_of_one_class(struct search *s)
             one = one && units[to].apart == units[from].apart;
         for (size_t u = from; one && u < to; u++)
             units[u].role[0] = units[u].role[1] = false;
+    }
+}
+
+/* What no document of its block is in the window of covers nothing, and what is in no window is not
+ * covered. */
+static void drop_those_outside_windows(struct search *s)
+{
+    for (size_t first = 0, end; first < s->unit_count; first = end) {
+        struct sp_unit *units = s->units;
+        double least = INFINITY, greatest = -INFINITY, from = INFINITY, to = -INFINITY;
+        for (end = first; end < s->unit_count && units[end].block == units[first].block; end++) {
+            least = fmin(least, units[end].least);
+            greatest = fmax(greatest, units[end].greatest);
+            from = fmin(from, units[end].from);
+            to = fmax(to, units[end].to);
+        }
+        for (size_t u = first; u < end; u++) {
+            units[u].role[0] &= units[u].from <= greatest && least <= units[u].to;
+            units[u].role[1] &= from <= units[u].greatest && units[u].least <= to;
+        }
     }
 }
 
@@ -161,6 +180,8 @@ static void make_units(struct search *s)
     }
     if (s->classes)
         drop_blocks_of_one_class(s);
+    if (s->path->window.of_a)
+        drop_those_outside_windows(s);
 }
 
 /* ---- pairs ---- */

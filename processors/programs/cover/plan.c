@@ -179,10 +179,11 @@ static bool as_range(const struct sp_atom *atom, struct sp_plan_range *ret_range
         left->type == SP_TYPE_TEXT)
         return false;
     bool rises = n->op == SP_OP_LESS || n->op == SP_OP_AT_MOST;
+    bool strict = n->op == SP_OP_LESS || n->op == SP_OP_GREATER;
     if (left->uses == SP_USES_A && right->uses == SP_USES_B)
-        *ret_range = (struct sp_plan_range){left, right, rises ? 1 : -1, 0};
+        *ret_range = (struct sp_plan_range){left, right, rises ? 1 : -1, 0, strict};
     else if (left->uses == SP_USES_B && right->uses == SP_USES_A)
-        *ret_range = (struct sp_plan_range){right, left, rises ? -1 : 1, 0};
+        *ret_range = (struct sp_plan_range){right, left, rises ? -1 : 1, 0, strict};
     else
         return false;
     return true;
@@ -211,13 +212,25 @@ static void push_difference(struct sp_path *path, const struct sp_atom *atom)
     double c = sp_relation_number(bound, &(struct sp_relation_pair){0});
     bool at_most = op == SP_OP_LESS || op == SP_OP_AT_MOST || op == SP_OP_EQUAL;
     bool at_least = op == SP_OP_GREATER || op == SP_OP_AT_LEAST || op == SP_OP_EQUAL;
+    bool strict = op == SP_OP_LESS || op == SP_OP_GREATER;
     if (at_most)
-        path->ranges[path->range_count++] =
-            turned ? (struct sp_plan_range){g, f, -1, c} : (struct sp_plan_range){f, g, 1, c};
+        path->ranges[path->range_count++] = turned ? (struct sp_plan_range){g, f, -1, c, strict}
+                                                   : (struct sp_plan_range){f, g, 1, c, strict};
     if ((absolute && at_most) || (!absolute && at_least)) {
         double d = absolute ? c : -c;
-        path->ranges[path->range_count++] =
-            turned ? (struct sp_plan_range){g, f, 1, d} : (struct sp_plan_range){f, g, -1, d};
+        path->ranges[path->range_count++] = turned ? (struct sp_plan_range){g, f, 1, d, strict}
+                                                   : (struct sp_plan_range){f, g, -1, d, strict};
+    }
+}
+
+/* Bounds a difference by one more range. */
+static void narrow(const struct sp_plan_range *r, double *offset, bool *strict)
+{
+    if (r->offset < *offset)
+        *strict = false;
+    if (r->offset <= *offset) {
+        *offset = r->offset;
+        *strict |= r->strict;
     }
 }
 
@@ -228,16 +241,59 @@ static void make_window(struct sp_path *path)
     struct sp_plan_window *w = &path->window;
     if (path->range_count == 0)
         return;
-    *w = (struct sp_plan_window){first->of_a, first->of_b, INFINITY, INFINITY};
+    *w = (struct sp_plan_window){first->of_a, first->of_b, INFINITY, INFINITY, false, false};
     for (size_t i = 0; i < path->range_count; i++) {
         const struct sp_plan_range *r = &path->ranges[i];
         if (!same(r->of_a, w->of_a, false) || !same(r->of_b, w->of_b, false))
             continue;
         if (r->sign > 0)
-            w->below = fmin(w->below, r->offset);
+            narrow(r, &w->below, &w->strictly_below);
         else
-            w->above = fmin(w->above, r->offset);
+            narrow(r, &w->above, &w->strictly_above);
     }
+}
+
+/* ---- windows ---- */
+
+/* Numbers in their order, as integers, and back. */
+static int64_t place_of(double x)
+{
+    int64_t place;
+    memcpy(&place, &x, sizeof place);
+    return place < 0 ? INT64_MIN - place : place;
+}
+
+static double at_place(int64_t place)
+{
+    double x;
+    place = place < 0 ? INT64_MIN - place : place;
+    memcpy(&x, &place, sizeof x);
+    return x;
+}
+
+/* Returns the least y for which the rounded difference x - y, as the relation computes it, is at
+ * most that, or less. Where infinite values have no difference, y is no bound. */
+static double least_within(double x, double most, bool strict)
+{
+    int64_t lo = place_of(-INFINITY), hi = place_of(INFINITY); /* too small; enough */
+    if (strict ? !(x + INFINITY >= most) : !(x + INFINITY > most))
+        return -INFINITY;
+    while (lo + 1 < hi) {
+        int64_t middle = lo + (int64_t)(((uint64_t)hi - (uint64_t)lo) / 2);
+        double difference = x - at_place(middle);
+        if (strict ? difference >= most : difference > most)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return at_place(hi);
+}
+
+void sp_plan_window_of(const struct sp_plan_window *window, double of_a, double *ret_from,
+                       double *ret_to)
+{
+    *ret_from = least_within(of_a, window->below, window->strictly_below);
+    *ret_to = -least_within(-of_a, window->above, window->strictly_above);
 }
 
 static void push_down(struct sp_path *path)

@@ -39,15 +39,18 @@ struct sp_plan_range {
     const struct sp_node *of_b;
     double sign; /* 1 or -1 */
     double offset;
+    bool strict; /* < */
 };
 
-/* F(a) - below <= G(b) <= F(a) + above, all that several ranges say of the same F and G. Bounds are
- * widened by the rounding of sums; values that are no numbers are in no window. */
+/* F(a) - G(b) <= below and G(b) - F(a) <= above, or <: all that several ranges say of the same F
+ * and G. Values that are no numbers are in no window. */
 struct sp_plan_window {
     const struct sp_node *of_a; /* NULL: there is no window */
     const struct sp_node *of_b;
     double below;
     double above;
+    bool strictly_below; /* < */
+    bool strictly_above;
 };
 
 struct sp_path {
@@ -79,6 +82,10 @@ struct sp_plan {
 
 void sp_plan_make(const struct sp_relation *relation, struct sp_plan *ret_plan);
 void sp_plan_done(struct sp_plan *plan);
+
+/* The values of G(b) that F(a) has in its window: [*ret_from, *ret_to], exactly. */
+void sp_plan_window_of(const struct sp_plan_window *window, double of_a, double *ret_from,
+                       double *ret_to);
 
 /* Appends lines that tell people what is pushed down and what is not. */
 void sp_plan_put(const struct sp_plan *plan, struct sp_buf *out);

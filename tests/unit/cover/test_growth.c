@@ -52,7 +52,8 @@ static struct sp_cover_result cover_copies(uint32_t documents, bool near, enum h
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
     for (uint32_t i = 0; i < documents; i++) {
         uint32_t host = hosts == TEN ? i % 10 : hosts == ALL_BUT_TWO && i < 2 ? i : 2;
-        fprintf(file, "{\"url\":\"https://h%u.example/%u\",\"content\":\"", host, i);
+        fprintf(file, "{\"url\":\"https://h%u.example/%u\",\"popularity\":%u,\"content\":\"", host,
+                i, i == 0 ? 2 : i % 2);
         for (uint32_t word = 0; word < 200; word++)
             fprintf(file, " w%u", near && word == i % 191 ? 1000 + i : word);
         fprintf(file, "\"}\n");
@@ -184,6 +185,28 @@ TEST(documents_that_a_condition_keeps_apart_are_not_compared)
                 CU_ASSERT(r.candidates <= r.arcs + n);
                 /* In one of ten hosts, a document is also asked with others of its host. */
                 CU_ASSERT(r.evaluated <= r.arcs + (hosts == TEN ? r.arcs / 2 : 0) + n);
+            }
+}
+
+/* Documents of one value do not cover one another by `<`, so all are asked. The popularity is 2 of
+ * the first, and of the others in turn 1 and 0. */
+TEST(documents_that_a_strict_order_keeps_apart_are_not_compared)
+{
+    static const char *const relations[] = {
+        "containment(a, b) >= 0.7 && a.timestamp < b.timestamp",
+        "jaccard(a, b) >= 0.8 && b.popularity - a.popularity > 1",
+        "dice(a, b) >= 0.85 && a.length > b.length"};
+    for (int near = 0; near <= 1; near++)
+        for (size_t i = 0; i < sizeof relations / sizeof *relations; i++)
+            for (uint32_t n = FEW; n <= 4 * FEW; n *= 4) {
+                struct sp_cover_result r = cover_copies(n, near, ONE, relations[i]);
+                printf("near %d, %s: %llu compared, %llu evaluated, %llu pairs of %u\n", near,
+                       relations[i], (unsigned long long)r.candidates,
+                       (unsigned long long)r.evaluated, (unsigned long long)r.arcs, n);
+                CU_ASSERT_EQUAL(r.documents, n);
+                CU_ASSERT_EQUAL(r.kept, i == 1 ? n / 2 + 1 : n);
+                CU_ASSERT(r.candidates <= r.arcs + n);
+                CU_ASSERT(r.evaluated <= r.arcs + n);
             }
 }
 

@@ -83,7 +83,8 @@ TEST(unequal_values_of_one_kind_keep_documents_apart)
     check_apart("a.length - 2 * b.length != b.length - 2 * a.length", 0);
 }
 
-static void check_window(const char *source, double below, double above)
+static void check_window(const char *source, double below, bool strictly_below, double above,
+                         bool strictly_above)
 {
     struct sp_plan plan;
     struct sp_relation *r;
@@ -94,6 +95,7 @@ static void check_window(const char *source, double below, double above)
     CU_ASSERT_EQUAL(w->of_a->uses, SP_USES_A);
     CU_ASSERT_EQUAL(w->of_b->uses, SP_USES_B);
     CU_ASSERT(w->below == below && w->above == above);
+    CU_ASSERT(w->strictly_below == strictly_below && w->strictly_above == strictly_above);
     sp_plan_done(&plan);
     sp_relation_free(r);
 }
@@ -101,15 +103,50 @@ static void check_window(const char *source, double below, double above)
 TEST(differences_become_windows)
 {
     const double day = 86400e3, none = INFINITY;
-    check_window("abs(a.timestamp - b.timestamp) <= 7d", 7 * day, 7 * day);
-    check_window("7d > abs(b.timestamp - a.timestamp)", 7 * day, 7 * day);
-    check_window("b.timestamp - a.timestamp <= 7d && a.timestamp <= b.timestamp", 0, 7 * day);
-    check_window("b.timestamp - a.timestamp >= 7d", -7 * day, none);
-    check_window("a.timestamp - b.timestamp >= 7d", none, -7 * day);
-    check_window("-1d < a.timestamp - b.timestamp", none, day);
-    check_window("a.length - b.length = 3", 3, -3);
-    check_window("a.length > b.bytes", none, 0);
-    check_window("a.length <= b.length && a.popularity - b.popularity >= 1", 0, none);
+    const bool strictly = true;
+    check_window("abs(a.timestamp - b.timestamp) <= 7d", 7 * day, false, 7 * day, false);
+    check_window("7d > abs(b.timestamp - a.timestamp)", 7 * day, strictly, 7 * day, strictly);
+    check_window("b.timestamp - a.timestamp <= 7d && a.timestamp < b.timestamp", 0, strictly,
+                 7 * day, false);
+    check_window("b.timestamp - a.timestamp >= 7d", -7 * day, false, none, false);
+    check_window("a.timestamp - b.timestamp >= 7d", none, false, -7 * day, false);
+    check_window("-1d < a.timestamp - b.timestamp", none, false, day, strictly);
+    check_window("a.length - b.length = 3", 3, false, -3, false);
+    check_window("a.length > b.bytes", none, false, 0, strictly);
+    check_window("a.length <= b.length && a.popularity - b.popularity >= 1", 0, false, none, false);
+    check_window("a.length <= b.length && a.length < b.length", 0, strictly, none, false);
+    check_window("a.length - b.length < 3 && a.length - b.length <= 2 && a.length - b.length < 5",
+                 2, false, none, false);
+}
+
+static void check_values(const char *source, double of_a, double expected_from, double expected_to)
+{
+    struct sp_plan plan;
+    struct sp_relation *r;
+    double from, to;
+    explain(source, &plan, &r);
+    sp_plan_window_of(&plan.paths[0].window, of_a, &from, &to);
+    CU_ASSERT(from == expected_from && to == expected_to);
+    sp_plan_done(&plan);
+    sp_relation_free(r);
+}
+
+/* The last differences are rounded: of 5 and a little less than 2, to 3; of 2^53 and 1, to 2^53. */
+TEST(a_window_has_exactly_the_values_that_the_relation_allows)
+{
+    const double large = 0x1p53, none = INFINITY;
+    check_values("a.length <= b.length", 5, 5, none);
+    check_values("a.length < b.length", 5, nextafter(5, none), none);
+    check_values("a.length > b.length", 5, -none, nextafter(5, -none));
+    check_values("a.length < b.length", 0, nextafter(0, none), none);
+    check_values("a.length > b.length", 0, -none, nextafter(0, -none));
+    check_values("b.length - a.length >= 3", 5, 8, none);
+    check_values("abs(a.length - b.length) <= 3", 100, 97, 103);
+    check_values("abs(a.length - b.length) <= 0", 5, 5, 5);
+    check_values("b.length - a.length <= 0/0", 5, -none, none);
+    check_values("abs(a.length - b.length) <= 3", 5, nextafter(2, 0), 8);
+    check_values("a.length - b.length <= 9007199254740992", large, -1, none);
+    check_values("a.length - b.length >= 9007199254740992", large, -none, 0.5);
 }
 
 TEST(alternatives_become_paths_up_to_a_limit)
