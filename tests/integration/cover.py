@@ -46,6 +46,8 @@ RELATIONS = [
      lambda a, b, m: m["containment"] >= 0.4 and a["pop"] > b["pop"]),
     ("containment(a, b) >= 0.3 && b.timestamp - a.timestamp > 12h && a.timestamp - b.timestamp > -3d",
      lambda a, b, m: m["containment"] >= 0.3 and DAY / 2 < b["t"] - a["t"] < 3 * DAY),
+    ("containment(a, b) >= 0.3 && a.host != b.host && a.popularity != b.popularity",
+     lambda a, b, m: m["containment"] >= 0.3 and a["host"] != b["host"] and a["pop"] != b["pop"]),
 ]
 
 

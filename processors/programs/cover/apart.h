@@ -1,6 +1,7 @@
 /* Documents that a condition F(a) != F(b) keeps apart: those of one class, which have one value of
- * F, never cover one another. If a path has several such conditions, that with the fewest classes
- * counts: it keeps most apart.
+ * F, never cover one another. If a path has several such conditions, the documents of each content
+ * have the classes of one of them: of the one that gives most of these documents one class, or of
+ * those that give as many, the one with the fewest classes in all. These keep most apart.
  *
  * Private to this folder; thread rule: any thread. */
 #ifndef SP_COVER_APART_H

@@ -188,6 +188,34 @@ TEST(documents_that_a_condition_keeps_apart_are_not_compared)
             }
 }
 
+/* Two hosts, and pages of one title, apart from one document that has nothing in common with them:
+ * by both conditions there are two classes in all, and by the title one in the crowd. */
+TEST(documents_that_one_of_two_conditions_keeps_apart_are_not_compared)
+{
+    static const char *const relations[] = {
+        "containment(a, b) >= 0.7 && a.host != b.host && a.title != b.title",
+        "containment(a, b) >= 0.7 && a.title != b.title && a.host != b.host"};
+    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++)
+        for (uint32_t n = FEW; n <= 4 * FEW; n *= 4) {
+            char name[] = "/tmp/samepage-titles-XXXXXX.jsonl";
+            FILE *file = fdopen(mkstemps(name, 6), "w");
+            CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+            for (uint32_t k = 0; k < n; k++)
+                fprintf(file,
+                        "{\"url\":\"https://h%u.example/%u\",\"content\":\"<title>%s</title>"
+                        "<p>%s\"}\n",
+                        k % 2, k, k ? "one" : "two",
+                        k ? "a b c d e f g h i j k l m n o p q" : "z y x w v u t s r q p o n m l");
+            fclose(file);
+            struct sp_cover_result r = cover_file(name, relations[i]);
+            unlink(name);
+            printf("%s: %llu evaluated of %u\n", relations[i], (unsigned long long)r.evaluated, n);
+            CU_ASSERT_EQUAL(r.kept, n);
+            CU_ASSERT_EQUAL(r.contents, 2);
+            CU_ASSERT(r.evaluated <= n);
+        }
+}
+
 /* Documents of one value do not cover one another by `<`, so all are asked. The popularity is 2 of
  * the first, and of the others in turn 1 and 0. */
 TEST(documents_that_a_strict_order_keeps_apart_are_not_compared)
