@@ -3,14 +3,14 @@
  *
  * Source: Zhu et al., WWW 2012, section 4.1, which partitions pages by language before it
  * partitions them by length, and measures only English pages. Saved are contents that a
- * probe would meet in the cells it visits; lost are pairs of distinct contents with J >= tau, found
- * by the exact join, to which different languages were detected. Pages without a detected
- * language count as one language more. */
+ * probe would meet in the cells it visits; lost are pairs of distinct contents (of a sample, if
+ * there are many: joined.h) with J >= tau, found by the exact join, to which different languages
+ * were detected. Pages without a detected language count as one language more. */
 #include "base/mem.h"
 #include "evaluate/again.h"
 #include "evaluate/experiment.h"
+#include "evaluate/joined.h"
 #include "evaluate/kinds.h"
-#include "similarity/join.h"
 
 enum { MAPS = 2, UNKNOWN = 0, LANGUAGES = 1 << 16, ROWS = 12 };
 
@@ -261,6 +261,16 @@ static void put_languages(const struct sp_evaluation *e, const struct languages 
     sp_report_table(e->report, t);
 }
 
+static enum sp_err find_lost(const struct sp_evaluation *e, struct languages *l)
+{
+    struct sp_joined joined;
+    sp_joined_choose(l->contents, SP_JOINED_MOST, &joined);
+    sp_joined_say(&joined, e->report);
+    enum sp_err err = sp_joined_each(&joined, &e->options->bus.group.similarity, take_pair, l);
+    sp_joined_done(&joined);
+    return err;
+}
+
 static void put_lost(const struct sp_evaluation *e, const struct languages *l)
 {
     static const char *const columns[] = {"similar pairs", "two languages", "share",
@@ -302,8 +312,7 @@ static enum sp_err run(struct sp_evaluation *e)
     if (err == SP_OK)
         err = put_apart(e, &l);
     if (err == SP_OK)
-        err = sp_join(&e->options->bus.group.similarity, l.contents->signatures, l.contents->count,
-                      take_pair, &l, NULL);
+        err = find_lost(e, &l);
     if (err == SP_OK)
         put_lost(e, &l);
     sp_free(l.of);

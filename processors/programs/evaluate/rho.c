@@ -1,16 +1,17 @@
 /* How much bounded routing costs, and how many pairs it loses, for values of rho.
  *
  * Source: Zhu et al., WWW 2012, sections 4.2 and 6: rho estimated from delta and epsilon of a
- * sample, values of 1 to 1.3 tested. Every pair of distinct contents with J >= tau is found by the
- * exact join; it is lost where the later one does not visit the earlier one's cell. */
+ * sample, values of 1 to 1.3 tested. Every pair of distinct contents (of a sample, if there are
+ * many: joined.h) with J >= tau is found by the exact join; it is lost where the later one does not
+ * visit the earlier one's cell. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "evaluate/experiment.h"
+#include "evaluate/joined.h"
 #include "evaluate/kinds.h"
 #include "partition/rho.h"
-#include "similarity/join.h"
 
 enum { GIVEN = 8, ESTIMATED = 3, RHOS = GIVEN + ESTIMATED, MAPS = 2 };
 
@@ -85,9 +86,10 @@ static void put_rows(struct sp_table *t, const struct sp_map_kind *kind, const s
     sp_table_percent(t, 0, 3);
 }
 
-static enum sp_err sweep_kind(const struct sp_evaluation *e, const struct sp_distinct *d,
+static enum sp_err sweep_kind(const struct sp_evaluation *e, const struct sp_joined *joined,
                               const struct sp_map_kind *kind, struct sp_table *t)
 {
+    const struct sp_distinct *d = joined->contents;
     const struct sp_similarity_options *similarity = &e->options->bus.group.similarity;
     struct sp_partition_map map;
     double rhos[RHOS], deltas[ESTIMATED];
@@ -112,7 +114,7 @@ static enum sp_err sweep_kind(const struct sp_evaluation *e, const struct sp_dis
                       .rhos = rhos};
     for (size_t i = 0; i < d->count; i++)
         s.cells[i] = sp_partition_cell(&map, d->lengths[kind->split][i].at);
-    err = sp_join(similarity, d->signatures, d->count, take_pair, &s, NULL);
+    err = sp_joined_each(joined, similarity, take_pair, &s);
     if (err == SP_OK)
         put_rows(t, kind, &s, deltas);
     sp_free(s.cells);
@@ -126,6 +128,7 @@ static enum sp_err run(struct sp_evaluation *e)
     static const char *const columns[] = {
         "map", "rho from", "delta", "rho", "machines visited", "similar pairs", "lost", "share"};
     const struct sp_distinct *d = NULL;
+    struct sp_joined joined;
     enum sp_err err = sp_evaluation_alive(e, &d);
     if (err != SP_OK)
         return err;
@@ -134,10 +137,11 @@ static enum sp_err run(struct sp_evaluation *e)
         return SP_OK;
     }
     sp_evaluation_of_contents(e, d);
+    sp_joined_choose(d, SP_JOINED_MOST, &joined);
     struct sp_table *t = sp_table_new("rho", "Bounded routing on 64 machines", columns, 8);
     for (size_t k = 0; k < MAPS && err == SP_OK; k++) {
         sp_evaluation_say(e, "rho", k, MAPS);
-        err = sweep_kind(e, d, &sp_map_kinds[kinds[k]], t);
+        err = sweep_kind(e, &joined, &sp_map_kinds[kinds[k]], t);
     }
     sp_report_text(
         e->report,
@@ -148,6 +152,8 @@ static enum sp_err run(struct sp_evaluation *e)
         "is lost if the later content does not visit the cell of the earlier one. The proof "
         "allows for the worst case of both pages; but similar pages deviate alike, so even rho = "
         "1 loses few pairs.");
+    sp_joined_say(&joined, e->report);
+    sp_joined_done(&joined);
     sp_report_table(e->report, t);
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "rho: a map cannot be trained");
 }
