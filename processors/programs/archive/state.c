@@ -15,7 +15,8 @@ static const char head[] = "samepage archive 1\n";
 void sp_archive_state_done(struct sp_archive_state *state)
 {
     for (size_t i = 0; i < state->input_count; i++)
-        sp_free(state->inputs[i].name);
+        sp_free(state->inputs[i]->name);
+    sp_map_free_objects(&state->inputs_by_id);
     sp_free(state->inputs);
     sp_free(state->ends);
     *state = (struct sp_archive_state){0};
@@ -30,15 +31,17 @@ void sp_archive_state_ended(struct sp_archive_state *state, struct sp_place end)
 struct sp_archive_input *sp_archive_state_input(struct sp_archive_state *state, struct sp_id id,
                                                 const char *name)
 {
-    for (size_t i = 0; i < state->input_count; i++)
-        if (sp_id_eq(state->inputs[i].id, id))
-            return &state->inputs[i];
+    struct sp_archive_input *input = sp_map_get(&state->inputs_by_id, id);
+    if (input)
+        return input;
+    input = sp_alloc(sizeof *input);
     sp_grow(&state->inputs, &state->input_cap, state->input_count + 1);
-    struct sp_archive_input *input = &state->inputs[state->input_count++];
+    state->inputs[state->input_count++] = input;
     *input = (struct sp_archive_input){.id = id, .name = sp_strdup(name)};
     for (char *at = input->name; *at; at++)
         if (*at == '\n')
             *at = '?'; /* names are only for people */
+    sp_map_add(&state->inputs_by_id, input);
     return input;
 }
 
@@ -148,7 +151,7 @@ static void put_state(struct sp_buf *out, const struct sp_archive_state *s)
     for (size_t i = 0; i < s->end_count; i++)
         put_end(out, s->ends[i]);
     for (size_t i = 0; i < s->input_count; i++)
-        put_input(out, &s->inputs[i]);
+        put_input(out, s->inputs[i]);
     sp_buf_put_str(out, "end\n");
 }
 

@@ -9,9 +9,11 @@
 
 #include "archive/segments.h"
 #include "base/hash.h"
+#include "base/map.h"
 
 struct sp_archive_input {
-    struct sp_id id;  /* hash of its name without folders and its first record's header */
+    struct sp_id id;  /* key of the map: first; hash of its name without folders and its first
+                       * record's header */
     uint64_t records; /* read from it, valid or not */
     char *name;
 };
@@ -26,9 +28,10 @@ struct sp_archive_state {
     struct sp_place *ends;  /* where each earlier segment ends; those of older versions have none */
     size_t end_count;
     size_t end_cap;
-    struct sp_archive_input *inputs;
+    struct sp_archive_input **inputs; /* in the order in which they were added */
     size_t input_count;
     size_t input_cap;
+    struct sp_map inputs_by_id;
 };
 
 /* SP_STATE_FORMAT, SP_CORRUPT, SP_IO. Without a state: found is false. */
@@ -40,7 +43,7 @@ void sp_archive_state_done(struct sp_archive_state *state);
 
 /* The segment ends there: another one follows. */
 void sp_archive_state_ended(struct sp_archive_state *state, struct sp_place end);
-/* The input with this id, added if missing. Valid until the next call. */
+/* The input with this id, added if missing. Valid as long as the state. */
 struct sp_archive_input *sp_archive_state_input(struct sp_archive_state *state, struct sp_id id,
                                                 const char *name);
 
