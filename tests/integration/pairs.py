@@ -92,6 +92,16 @@ def pairs_connect_sets(work):
     check_equal(work.read("alone"), work.read("sets"), "the same sets")
 
 
+def sets_of_skewed_crawls_need_no_pairs(work):
+    """Without pairs they come from another index."""
+    for kind in "two-parts", "growing", "changing", "chainlike", "near-percent", "template":
+        work.run("synth", "--skew", kind, "--pages", "500", "--words", "100", "-o", "pages.jsonl")
+        for threshold in "0.8", "0.6":
+            work.run("pairs", "-q", "-t", threshold, "--sets", "sets", "pages.jsonl")
+            work.run("pairs", "-q", "-t", threshold, "--sets", "alone", "--no-pairs", "pages.jsonl")
+            check_equal(work.read("alone"), work.read("sets"), kind)
+
+
 def sets_of_every_method_need_no_pairs(work):
     work.run("synth", "--pages", "400", "--near", "40", "-o", "pages.jsonl")
     for method in "shingles", "simhash", "cosine", "sentences", "lcs", "combined":

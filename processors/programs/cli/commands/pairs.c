@@ -19,6 +19,7 @@
 #include "similarity/connected.h"
 #include "similarity/join.h"
 #include "similarity/lcs_sets.h"
+#include "stars/components.h"
 
 struct arguments {
     const char *output;
@@ -221,6 +222,15 @@ static int64_t write_sets(struct writer *w, const char *name)
     return failed ? -1 : sets;
 }
 
+/* By the other methods the index of stars has keys, not shingles, and reads the longer lists. */
+static enum sp_err find_sets(const struct collection *c,
+                             const struct sp_similarity_options *similarity, uint32_t *ret_set)
+{
+    if (similarity->method == SP_METHOD_SHINGLES)
+        return sp_stars_components(similarity, c->signatures, c->count, ret_set, NULL);
+    return sp_connected(similarity, c->signatures, c->count, ret_set, NULL);
+}
+
 static enum sp_err find_pairs(struct writer *w, const struct sp_similarity_options *similarity,
                               const struct arguments *a)
 {
@@ -230,7 +240,7 @@ static enum sp_err find_pairs(struct writer *w, const struct sp_similarity_optio
     w->set = sp_alloc((c->count + 1) * sizeof *w->set);
     sp_sets_init(w->set, c->count);
     if (a->config.lcs_sets == SP_CONFIG_LCS_COMPONENTS && a->no_pairs)
-        return sp_connected(similarity, c->signatures, c->count, w->set, NULL);
+        return find_sets(c, similarity, w->set);
     if (a->config.lcs_sets == SP_CONFIG_LCS_COMPONENTS)
         return sp_join(similarity, c->signatures, c->count, note_pair, w, NULL);
     make_sets_of_paper(w, similarity);
