@@ -311,13 +311,14 @@ static uint32_t add_common(const struct sp_lacking *l, uint32_t least, struct sp
 
 struct sp_signature *sp_lacking_centre(const struct sp_lacking *l)
 {
-    enum { PART = 8 };
-    uint32_t least = l->others / PART, at = 0;
-    uint32_t kept = mark_common(l, least), added = add_common(l, least, NULL, 0);
-    if (kept + added > 2 * l->count) {
-        least = l->others / 2;
+    static const uint32_t parts[] = {32, 8, 2};
+    uint32_t least = 1, kept = 0, added = 0, at = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        least = l->others / parts[i] > 1 ? l->others / parts[i] : 1;
         kept = mark_common(l, least);
         added = add_common(l, least, NULL, 0);
+        if (kept + added <= 2 * l->count)
+            break;
     }
     if (!l->others || (kept == l->count && !added))
         return NULL;

@@ -64,10 +64,11 @@ struct sp_lacking_found sp_lacking_find_knowing(struct sp_lacking *l, const stru
 /* Whether the last search has found the item. */
 bool sp_lacking_is_found(const struct sp_lacking *l, uint32_t item);
 
-/* A better reference: the shingles that more than an eighth of the items have, or if these are more
- * than twice as many as now, those that more than half have; the items aside that are found by each
- * search. The caller owns it. NULL: the reference has the same shingles, or there are no
- * such items. */
+/* A better reference: the shingles that several items have, more than one in 32; or if these are
+ * more than twice as many as now, those that more than an eighth have, or half. Each shingle that
+ * similar items may share outside the reference weakens the bound for all. Items that are found by
+ * each search do not count. The caller owns it. NULL: the reference has the same shingles, or there
+ * are no other items. */
 struct sp_signature *sp_lacking_centre(const struct sp_lacking *l);
 
 /* How many items are found by each search: those that have too little of the reference, and those

@@ -209,17 +209,16 @@ TEST(the_centre_has_what_many_items_have)
     sp_signature_unref(centre);
 }
 
-/* Every fourth item has a run of its own version, and the others have another run of theirs. */
-TEST(the_centre_has_all_versions_that_many_items_have)
+/* One item in `part` has a run of its own version, and the others have another run of theirs. */
+static void check_versions(uint32_t part)
 {
-    enum { MANY = 12 };
     uint64_t random = 1;
     struct sp_signature *all = edited(&random, 0, 1), *most = edited(&random, 1, 3),
                         *few = edited(&random, 1, 5);
     uint32_t added = 2 * TEXT - shared(all, most) - shared(all, few);
     struct sp_lacking *l = sp_lacking_new(all, true);
-    for (uint32_t i = 0; i < MANY; i++)
-        sp_lacking_put(l, i % 4 ? most : few, most_of(all));
+    for (uint32_t i = 0; i < 3 * part; i++)
+        sp_lacking_put(l, i % part ? most : few, most_of(all));
     struct sp_signature *centre = sp_lacking_centre(l);
     CU_ASSERT_PTR_NOT_NULL_FATAL(centre);
     CU_ASSERT_EQUAL(centre->shingle_count, TEXT + added);
@@ -231,6 +230,12 @@ TEST(the_centre_has_all_versions_that_many_items_have)
     sp_signature_unref(most);
     sp_signature_unref(few);
     sp_signature_unref(centre);
+}
+
+TEST(the_centre_has_all_versions_that_several_items_have)
+{
+    check_versions(4);
+    check_versions(20); /* as at the edge of a text, if the items lack runs of its first words */
 }
 
 /* Items that are not similar to the reference are similar only to items that add the same. */

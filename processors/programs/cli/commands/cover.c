@@ -237,8 +237,7 @@ const struct sp_command sp_command_cover = {
     "  --where COND         only documents for which this holds\n"
     "  --weight VALUE       minimise the sum of this number (e.g. bytes), not that of documents\n"
     "  --host-least N       keep at least N documents of each host, or all that there are\n"
-    "  --host-most N        keep at most N documents of each host, those that cover most; what no kept\n"
-    "                       one covers then is left out, and counted\n"
+    "  --host-most N        keep at most N documents of each host, those that cover most\n"
     "  -o, --output FILE    write there; default: standard output\n"
     "  --summary FILE       write counts and sizes as JSON\n"
     "  --explain            print how the relation is parsed and which index finds its pairs, and stop\n"
@@ -250,8 +249,7 @@ const struct sp_command sp_command_cover = {
     "  --help               this text\n\n"
     "OUTPUT, a line for each document in order of the input\n"
     "  {\"record\",\"url\",\"fetch_time_ms\",\"status\":\"kept\",\"covers\"}, or with the status \"dropped\"\n"
-    "  \"by_record\",\"by_url\",\"by_fetch_time_ms\",\"containment\"; with --host-most also the status\n"
-    "  \"left_out\": neither kept nor covered\n\n"
+    "  \"by_record\",\"by_url\",\"by_fetch_time_ms\",\"containment\"; \"left_out\" (--host-most): neither\n\n"
     "EXAMPLES\n"
     "  samepage cover --relation 'containment(a, b) >= 0.7 && a.host = b.host' crawl.warc.gz\n\n" SP_READING_EXIT_HELP,
     true, run};
