@@ -119,7 +119,7 @@ void sp_star_lacks_free(struct sp_stars *s, struct kids *kids)
     kids->lacks = NULL;
 }
 
-/* What most kids have in common: the pivot differs from that in its own way. It is judged by the
+/* What several kids have in common: the pivot differs from that in its own way. It is judged by the
  * first kids. NULL: the pivot's shingles. */
 static struct sp_signature *centre_of(struct sp_stars *s, const struct kids *kids,
                                       const struct sp_signature *pivot)

@@ -139,8 +139,9 @@ static void begin_first(struct sp_large *l)
         begin(l, first, true);
 }
 
-/* What most winners have is nearer than a winner to the page that all resemble: the fewer shingles
- * a winner differs by, the fewer others can resemble it. False: the index has that reference. */
+/* What several winners have is nearer than a winner to the page that all resemble: the fewer
+ * shingles a winner differs by, the fewer others can resemble it. False: the index has that
+ * reference. */
 static bool begin_centred(struct sp_large *l, struct sp_lacking_winners *k)
 {
     struct sp_signature *reference = sp_lacking_centre(k->index);
