@@ -103,9 +103,10 @@ static void say(struct sp_worker *w, const rd_kafka_message_t *m)
     if ((count & (count - 1)) == 0)
         sp_worker_say(w, "warning",
                       "%s [%d], offset %" PRId64
-                      ": is for a cell of a newer partition map, and waits until this stage has it "
-                      "(%" PRIu64 " such messages since the start): set partition.map and "
-                      "partition.previous_map. If there is no newer map, another program wrote it",
+                      ": is for a cell of a partition map that this stage does not have, and waits "
+                      "until it has it (%" PRIu64 " such messages since the start): set "
+                      "partition.map and partition.previous_map. If the map is neither newer nor "
+                      "the one before these, another program wrote the message",
                       w->topics[w->options->stage.input], (int)m->partition, m->offset, count);
 }
 

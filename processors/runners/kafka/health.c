@@ -70,7 +70,7 @@ static const struct metric metrics[] = {
     {"deferred_partitions", "gauge", FIELD(deferred), 1,
      "Partitions with work that is done later, such as statuses that are still to be published."},
     {"waiting_for_map", "gauge", FIELD(aside), 1,
-     "Messages for cells of a newer partition map than this instance has, put aside until it has it."},
+     "Messages for cells of a partition map that this instance does not have, put aside until it has it."},
     {"cut_total", "counter", FIELD(cut), 1,
      "Pages of which only text.max_bytes were read, since their partitions were assigned."},
     {"contain_notes_total", "counter", FIELD(contain_notes), 1,
