@@ -273,19 +273,29 @@ uint32_t sim_big_haste(struct world *w)
 
 /* ---- worlds ---- */
 
+/* One world in 31 has a group of 2,000. Canaries keep to those that are quick. */
+static bool is_huge(const struct world *w)
+{
+    return w->o.seed % 31 == 11 && !w->o.canary && !w->o.compare_canary;
+}
+
 uint32_t sim_big_draw(struct world *w)
 {
-    static const uint32_t page_counts[] = {40, 90, 90, 150, 150, 300, MAX_PAGES},
-                          sizes[] = {24, 36, 72}, events[] = {100, 200, 400},
-                          backlogs[] = {10, 60, 400};
+    static const uint32_t page_counts[] = {40, 90, 90, 150, 150, 300, 512}, sizes[] = {24, 36, 72},
+                          events[] = {100, 200, 400}, backlogs[] = {10, 60, 400};
     struct big *b = &w->big;
     w->pages = page_counts[rnd_below(&w->rnd, 7)];
+    bool huge = is_huge(w);
+    if (huge)
+        w->pages = 2100 + (uint32_t)w->o.seed % (MAX_PAGES - 2100);
     w->span = w->pages / 8 + rnd_below(&w->rnd, w->pages);
     w->messages_max = 1000 * 1000;
     b->texts = rnd_chance(&w->rnd, 30) ? BIG_CHAIN : BIG_FAMILIES;
     b->long_chain = b->texts == BIG_CHAIN && w->o.seed % 2;
     w->span = b->long_chain ? w->pages : w->span;
     b->families = 1 + rnd_below(&w->rnd, 6);
+    b->families = huge ? 1 : b->families;
+    b->units = huge ? 200 : 0;
     b->size = sizes[rnd_below(&w->rnd, 3)];
     b->most = 1 + rnd_below(&w->rnd, b->size / 8);
     b->erased = rnd_chance(&w->rnd, 60) ? 15 : 0;
@@ -306,6 +316,8 @@ void sim_big_rules(struct world *w)
     w->group.large_from = large[rnd_below(&w->rnd, 4)];
     w->group.split_at_once = at_once[rnd_below(&w->rnd, 4)];
     w->group.settle_at_once = w->o.seed % 3 ? 0 : 1 + w->o.seed % 4;
+    if (w->big.units)
+        w->group.settle_at_once *= w->big.units;
     w->group.winner_margin = w->o.seed % 8 == 6 && !w->o.relation ? 1.5 : 0;
     w->group.popularity_tolerance = w->o.seed % 8 == 7 && !w->o.relation ? 0.3 : 0;
 }

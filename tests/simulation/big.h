@@ -1,8 +1,8 @@
-/* Big worlds: hundreds of pages in a few large groups, and events that hit many members of a group:
- * its winner becomes a redirect, its pages are erased or change one after another, redirects to it
- * form a chain, pages are erased or change while they move to another group, a page changes its
- * text and returns to it again and again. Rules about winners and the limits of large groups differ
- * from world to world. */
+/* Big worlds: hundreds or thousands of pages in a few large groups, and events that hit many
+ * members of a group: its winner becomes a redirect, its pages are erased or change one after
+ * another, redirects to it form a chain, pages are erased or change while they move to another
+ * group, a page changes its text and returns to it again and again. Rules about winners and the
+ * limits of large groups differ from world to world. */
 #ifndef SP_TESTS_SIMULATION_BIG_H
 #define SP_TESTS_SIMULATION_BIG_H
 

@@ -12,7 +12,7 @@ enum {
     SETTLED_MAX = 100 * 1000, /* hostile: and the crawl has ended after so many */
     MAPS = 3,
     EVENTS_MAX = 150,
-    FETCHES_MAX = 2000, /* of a big world */
+    FETCHES_MAX = 2 * MAX_PAGES, /* of a big world */
     KEPT = 16
 };
 
@@ -65,6 +65,8 @@ struct big {
     uint32_t home;             /* the fetch of its text, in world.crawled */
     uint32_t erased;           /* in a hundred events */
     uint32_t backlog;          /* messages under way beyond which nothing more happens */
+    uint32_t units; /* 0, or a step of deferred work is so many times as large: the index of a group
+                     * is lost with each crash */
 };
 
 struct world {

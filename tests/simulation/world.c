@@ -252,6 +252,7 @@ static void transaction(struct world *w, struct process *p)
     struct queue taken[CHANNELS] = {0};
     bool crashes = rnd_chance(&w->rnd, 3), keeps = crashes || p->stale;
     uint32_t size = 1 + rnd_below(&w->rnd, w->o.batch_max);
+    uint32_t units = w->big.units ? w->big.units : 1;
     memset(w->says, 0, sizeof w->says);
     if (p->aside.first && !p->stale)
         take_aside(w, p);
@@ -271,7 +272,7 @@ static void transaction(struct world *w, struct process *p)
     if (p->compare && rnd_chance(&w->rnd, 30))
         sp_compare_stage_work(p->compare, 1 + rnd_below(&w->rnd, 3));
     if (p->group && (!some_channel(w, p) || rnd_chance(&w->rnd, 10)))
-        sp_group_stage_work(p->group, 1 + rnd_below(&w->rnd, 3));
+        sp_group_stage_work(p->group, (1 + rnd_below(&w->rnd, 3)) * units);
     if (p->group && w->o.seed % 3 == 1)
         sp_group_stage_prepare(p->group, 3);
     if (!crashes && !deliver_own(w, p))

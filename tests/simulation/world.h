@@ -7,7 +7,7 @@
 #include "group/group.h"
 #include "rnd.h"
 
-enum { MAX_PAGES = 512, MAX_PARTITIONS = 7 };
+enum { MAX_PAGES = 2560, MAX_PARTITIONS = 7 };
 
 /* What the crawler last saw of a page: the oracle's only input. */
 struct truth {
