@@ -44,6 +44,10 @@ KINDS = {
     "redirects_before": ("redirects-before", True, "one chain, each crawled before its target"),
     "redirects_random": ("redirects-random", True, "one chain, in random order"),
     "loops": ("redirects-loop", True, "one loop, in random order"),
+    "future": ("future", False, "a fetch of the far future, then one of the present"),
+    "two_parts": ("two-parts", False, "pages edited in one of two places"),
+    "growing": ("growing", False, "snapshots of a text that grows, up to 2,000 words"),
+    "changing": ("changing", False, "pages that all change in each crawl and resemble a part of the others"),
     "mix": ("mix", False, "the default mix of all kinds"),
 }
 

@@ -17,6 +17,10 @@
 #include "base/mem.h"
 #include "compare/cell.h"
 
+/* Probes and moves of kids, in a step: about 10 ms. While kids wait to move, others touch stars
+ * that will end, and must probe again when they do. So what is done late costs more. */
+enum { WORK_PER_STEP = 64 };
+
 /* The share of rows in the memory of a stage with its own table of signatures: a row is that much
  * smaller than a signature. */
 enum { ROWS_SHARE = 8 };
@@ -30,7 +34,7 @@ struct sp_compare_stage *sp_compare_stage_new(const struct sp_compare_stage_opti
     if (!c->options.edges_per_match)
         c->options.edges_per_match = 64;
     if (!c->options.work_per_step)
-        c->options.work_per_step = 16;
+        c->options.work_per_step = WORK_PER_STEP;
     c->free_slot = NO_SLOT;
     c->store = store;
     c->contents = options->contents;

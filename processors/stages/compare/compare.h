@@ -42,7 +42,7 @@ struct sp_compare_stage_options {
      * stage and be flushed after it. NULL: the stage has its own table in `store`. */
     struct sp_contents *contents;
     uint32_t edges_per_match; /* at most; 0: 64 */
-    uint32_t work_per_step;   /* largest number of units of deferred work in a step; 0: 16 */
+    uint32_t work_per_step;   /* largest number of units of deferred work in a step; 0: 64 */
     enum sp_compare_canary canary;
 };
 
