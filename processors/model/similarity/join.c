@@ -17,8 +17,8 @@
  * rule misses none or because F includes it. So each page is compared with all pages that share a
  * key with it.
  *
- * Signatures with different parameters are never similar. Memory: about 20 bytes for each prefix
- * shingle, of which a page of n shingles has 0.2 n + 1 at tau = 0.8. */
+ * Signatures with different parameters are never similar. Memory: about 20 bytes for each shingle
+ * in the index, of which a page of n shingles has 0.11 n + 1 at tau = 0.8. */
 #include "similarity/join.h"
 
 #include <stdlib.h>
@@ -74,6 +74,14 @@ static void compare(struct join *j, size_t earlier, size_t later)
         report_between(j, j->classes.firsts[earlier], j->classes.firsts[later], similarity);
 }
 
+/* How many shingles of a signature are added to the index. */
+static size_t indexed(const struct join *j, const struct sp_signature *s)
+{
+    double threshold = j->options->threshold;
+    return j->capped ? sp_prefix_length(threshold, s->shingle_count)
+                     : sp_prefix_indexed(threshold, s->shingle_count);
+}
+
 static void join_classes(struct join *j, const struct sp_frequencies *frequencies,
                          struct sp_prefix_index *index, uint64_t *keys)
 {
@@ -84,8 +92,7 @@ static void join_classes(struct join *j, const struct sp_frequencies *frequencie
         report_within(j, j->classes.firsts[c]);
         sp_frequencies_rarest(frequencies, s, length, keys);
         qsort(keys, length, sizeof *keys, sp_by_u64);
-        size_t added =
-            j->capped ? length : sp_prefix_indexed(j->options->threshold, s->shingle_count);
+        size_t added = indexed(j, s);
         double least = (j->options->threshold - 1e-9) * s->shingle_count;
         for (size_t k = 0; k < length; k++) {
             uint32_t key = (uint32_t)keys[k];
@@ -149,11 +156,11 @@ static enum sp_err join_all_by_prefix(struct join *j, struct sp_signature *const
     size_t postings = 0, largest = 0;
     for (size_t c = 0; c < j->classes.count; c++) {
         const struct sp_signature *s = sp_class_signature(&j->classes, c);
-        size_t n = s->shingle_count;
-        postings += sp_prefix_length(j->options->threshold, n);
-        largest = n > largest ? n : largest;
-        j->capped |= n < s->shingle_total;
+        largest = s->shingle_count > largest ? s->shingle_count : largest;
+        j->capped |= s->shingle_count < s->shingle_total;
     }
+    for (size_t c = 0; c < j->classes.count; c++)
+        postings += indexed(j, sp_class_signature(&j->classes, c));
     if (postings >= UINT32_MAX)
         return SP_TOO_LARGE;
     uint64_t *keys = sp_alloc((largest + 1) * sizeof *keys);

@@ -8,6 +8,20 @@
 #include "stars/internal.h"
 #include "stars/patterns.h"
 
+enum sp_err sp_stars_signature_in_array(void *arg, uint32_t row,
+                                        const struct sp_signature **ret_signature)
+{
+    struct sp_signature *const *signatures = arg;
+    *ret_signature = signatures[row];
+    return SP_OK;
+}
+
+uint64_t sp_stars_name_in_array(void *arg, uint32_t row)
+{
+    struct sp_signature *const *signatures = arg;
+    return signatures[row]->content_hash.lo;
+}
+
 struct sp_stars *sp_stars_new(const struct sp_stars_options *options)
 {
     struct sp_stars *s = sp_calloc(1, sizeof *s);

@@ -110,6 +110,12 @@ struct sp_stars_options {
     bool orphans_apart;
 };
 
+/* The callbacks `signature` and `name` for rows whose signatures are in an array, a struct
+ * sp_signature **, which is `arg`. */
+enum sp_err sp_stars_signature_in_array(void *arg, uint32_t row,
+                                        const struct sp_signature **ret_signature);
+uint64_t sp_stars_name_in_array(void *arg, uint32_t row);
+
 struct sp_stars_stats {
     uint64_t probes;
     uint64_t looked_up;  /* shingles or keys */

@@ -25,19 +25,6 @@ struct index {
     enum sp_err err;
 };
 
-static enum sp_err signature_of(void *arg, uint32_t row, const struct sp_signature **ret_signature)
-{
-    const struct sp_audit *a = arg;
-    *ret_signature = a->signatures[row];
-    return SP_OK;
-}
-
-static uint64_t name_of(void *arg, uint32_t row)
-{
-    const struct sp_audit *a = arg;
-    return a->signatures[row]->content_hash.lo;
-}
-
 static void open_index(struct index *x, struct sp_audit *a, double threshold)
 {
     const struct sp_similarity_options *o = &a->options->similarity;
@@ -45,8 +32,10 @@ static void open_index(struct index *x, struct sp_audit *a, double threshold)
     x->similarity.threshold = threshold;
     /* The combined method asks no more of a pair than at its own threshold. */
     x->similarity.band = fmax(o->threshold + o->band - threshold, 0);
-    x->stars = sp_stars_new(&(struct sp_stars_options){
-        .similarity = x->similarity, .signature = signature_of, .name = name_of, .arg = a});
+    x->stars = sp_stars_new(&(struct sp_stars_options){.similarity = x->similarity,
+                                                       .signature = sp_stars_signature_in_array,
+                                                       .name = sp_stars_name_in_array,
+                                                       .arg = a->signatures});
     x->domain = sp_stars_domain_new(x->stars, 0, false);
 }
 

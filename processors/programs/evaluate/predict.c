@@ -49,27 +49,16 @@ struct truth {
 
 /* ---- what is known ---- */
 
-static enum sp_err signature_of(void *arg, uint32_t content,
-                                const struct sp_signature **ret_signature)
-{
-    const struct truth *t = arg;
-    *ret_signature = t->crawl->contents[content];
-    return SP_OK;
-}
-
-static uint64_t name_of(void *arg, uint32_t content)
-{
-    const struct truth *t = arg;
-    return t->crawl->contents[content]->content_hash.lo;
-}
-
 /* For each content, whether it is near one with a smaller number. Contents are numbered in order of
  * appearance. */
-static enum sp_err find_near_earlier(struct truth *t, bool *near)
+static enum sp_err find_near_earlier(const struct truth *t, bool *near)
 {
     const struct sp_crawl *c = t->crawl;
-    struct sp_stars *stars = sp_stars_new(&(struct sp_stars_options){
-        .similarity = *t->similarity, .signature = signature_of, .name = name_of, .arg = t});
+    struct sp_stars *stars =
+        sp_stars_new(&(struct sp_stars_options){.similarity = *t->similarity,
+                                                .signature = sp_stars_signature_in_array,
+                                                .name = sp_stars_name_in_array,
+                                                .arg = c->contents});
     struct sp_stars_domain *domain = sp_stars_domain_new(stars, 0, false);
     enum sp_err err = c->content_count < SP_STARS_ROWS ? SP_OK : SP_TOO_LARGE;
     for (uint32_t i = 0; i < c->content_count && err == SP_OK; i++) {
