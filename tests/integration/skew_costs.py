@@ -436,6 +436,20 @@ def a_group_that_becomes_large_costs_as_few_comparisons_as_a_small_one(work):
             check(found <= 8, kind, "in groups of", family, "takes", found, "comparisons a fetch")
 
 
+def the_largest_commit_holds_as_few_rows_in_a_crawl_four_times_as_long(work):
+    """At the end, all members of a group may still have to be told who outranked their winner."""
+    def largest_commit(kind, pages):
+        make(work, kind, pages, "--words", "100")
+        shutil.rmtree(work.path("state"), ignore_errors=True)
+        work.run("run", "-q", "--state", "state", "-o", "out", "--summary", "summary", "--set", "barrier.pages=100",
+                 "crawl")
+        return work.json_lines("summary")[0]["largest_commit"]
+
+    for kind in "outrank-same", "outrank-near", "same":
+        few, many = (largest_commit(kind, pages) for pages in (1000, 4000))
+        check(0 < many <= 1.2 * few, kind, few, "rows in the largest commit, then", many)
+
+
 def in_memory_rows_are_written_only_where_that_frees_memory(work):
     """Pages for a report at the end; all rows once more records were read than there are pages, so that what fetches
     leave behind does not add up."""

@@ -50,6 +50,7 @@ struct sp_db {
     bool scanning;                /* a scan is under way: no other call is allowed */
     bool uncached; /* the get or expect under way leaves nothing in the block cache */
     struct sp_db_counts counts;
+    uint64_t committed_rows; /* put or deleted before the open batch */
     char message[1024]; /* of the last error */
 };
 

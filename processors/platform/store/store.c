@@ -139,6 +139,11 @@ enum sp_err sp_store_scan(struct sp_store *s, struct sp_view prefix, struct sp_v
 enum sp_err sp_db_commit(struct sp_db *db)
 {
     SP_ASSERT(!db->scanning);
+    struct sp_db_counts *c = &db->counts;
+    uint64_t rows = c->rows_put + c->rows_deleted;
+    if (rows - db->committed_rows > c->largest_commit)
+        c->largest_commit = rows - db->committed_rows;
+    db->committed_rows = rows;
     return db->ops->commit(db);
 }
 
@@ -175,6 +180,7 @@ void sp_db_adopt(struct sp_db *db)
 void sp_db_discard(struct sp_db *db)
 {
     SP_ASSERT(!db->scanning);
+    db->committed_rows = db->counts.rows_put + db->counts.rows_deleted;
     db->ops->discard(db);
 }
 

@@ -165,6 +165,7 @@ struct sp_db_counts {
     uint64_t rows_put;   /* counted each time, also if a row is put again */
     uint64_t rows_deleted;
     uint64_t bytes_written; /* of both */
+    uint64_t largest_commit; /* rows put or deleted in one commit, at most */
 };
 
 void sp_db_counts(const struct sp_db *db, struct sp_db_counts *ret_counts);

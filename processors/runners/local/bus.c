@@ -308,18 +308,16 @@ enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawl
     return publish(bus, handle_all(bus));
 }
 
-enum { UNITS = 256 };
-
 static void pay_tier1(struct sp_local_bus *bus)
 {
     for (uint32_t i = 0; i < bus->options.tier1; i++)
-        sp_group_stage_work(bus->group[i], UNITS);
+        sp_group_stage_work(bus->group[i], SP_LOCAL_BUS_UNITS);
 }
 
 static void pay_tier2(struct sp_local_bus *bus)
 {
     for (uint32_t i = 0; i < bus->options.tier2; i++)
-        sp_compare_stage_work(bus->compare[i], UNITS);
+        sp_compare_stage_work(bus->compare[i], SP_LOCAL_BUS_UNITS);
 }
 
 static bool tier2_owes(const struct sp_local_bus *bus)
@@ -338,14 +336,20 @@ bool sp_local_bus_owes(const struct sp_local_bus *bus)
     return false;
 }
 
+enum sp_err sp_local_bus_pay(struct sp_local_bus *bus, bool *ret_more)
+{
+    pay_tier1(bus);
+    pay_tier2(bus);
+    enum sp_err err = publish(bus, handle_all(bus));
+    *ret_more = err == SP_OK && (sp_local_bus_owes(bus) || tier2_owes(bus));
+    return err;
+}
+
 enum sp_err sp_local_bus_settle(struct sp_local_bus *bus)
 {
     enum sp_err err = SP_OK;
-    do {
-        pay_tier1(bus);
-        pay_tier2(bus);
-        err = publish(bus, handle_all(bus));
-    } while (err == SP_OK && (sp_local_bus_owes(bus) || tier2_owes(bus)));
+    for (bool more = true; more;)
+        err = sp_local_bus_pay(bus, &more);
     return err;
 }
 

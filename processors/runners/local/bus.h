@@ -98,7 +98,12 @@ uint64_t sp_local_bus_pending(const struct sp_local_bus *bus);
 enum sp_err sp_local_bus_signature(struct sp_local_bus *bus, struct sp_id content,
                                    struct sp_signature **ret_signature);
 
-/* Pays all that messages have left to do (sp_compare_stage_work). */
+/* Pays up to SP_LOCAL_BUS_UNITS in each stage of what messages have left to do
+ * (sp_group_stage_work, sp_compare_stage_work), and says whether more is left. A barrier may follow
+ * each call, so that no commit holds what all members of a large group were told. */
+enum { SP_LOCAL_BUS_UNITS = 256 };
+enum sp_err sp_local_bus_pay(struct sp_local_bus *bus, bool *ret_more);
+/* Pays all of it. */
 enum sp_err sp_local_bus_settle(struct sp_local_bus *bus);
 
 /* Whether large groups have pages that are told their status later (sp_group_stage_work). */

@@ -67,12 +67,20 @@ static enum sp_err forget(struct sp_job *j)
     return j->output_err == SP_OK ? sp_job_barrier(j) : j->output_err;
 }
 
-/* Does the work that messages have postponed. */
+/* Does the work that messages have postponed. A member of a group or a row counts as a record does,
+ * so commits are no larger than while records are read. */
 static enum sp_err settle(struct sp_job *j)
 {
-    enum sp_err err = sp_local_bus_settle(j->bus);
-    if (err != SP_OK)
-        return sp_job_failed(j, err, "the index cannot be settled");
+    for (bool more = true; more;) {
+        enum sp_err err = sp_local_bus_pay(j->bus, &more);
+        if (err != SP_OK)
+            return sp_job_failed(j, err, "the index cannot be settled");
+        j->since_barrier += SP_LOCAL_BUS_UNITS;
+        if (more && j->since_barrier >= j->options->barrier_pages)
+            err = sp_job_barrier(j);
+        if (err != SP_OK)
+            return err;
+    }
     sp_watching_settle(j->watching);
     return sp_job_barrier(j);
 }

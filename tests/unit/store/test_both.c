@@ -442,6 +442,7 @@ static void check_counts(struct sp_db *db)
     sp_db_counts(db, &c);
     CU_ASSERT_EQUAL(c.rows_put, 3);
     CU_ASSERT_EQUAL(c.rows_deleted, 1);
+    CU_ASSERT_EQUAL(c.largest_commit, 4);
     CU_ASSERT_EQUAL(c.bytes_written, 4 * 2 + (1 + 1) + 2 + (2 + 3) + 4);
     check_get(s, "a", "1");
     check_get(s, "b", NULL);
@@ -452,6 +453,13 @@ static void check_counts(struct sp_db *db)
     CU_ASSERT_EQUAL(c.rows_read, 1 + 2 + 1);
     CU_ASSERT_EQUAL(c.bytes_read, 3 * (2 + 1 + 1) + (2 + 2 + 3));
     CU_ASSERT_EQUAL(c.rows_put, 3);
+    put(s, "discarded", "1");
+    sp_db_discard(db);
+    for (int i = 0; i < 4; i++)
+        put(s, "c", "1");
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    sp_db_counts(db, &c);
+    CU_ASSERT_EQUAL(c.largest_commit, 4);
 }
 
 TEST(calls_of_a_database_are_counted)

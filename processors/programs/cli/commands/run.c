@@ -198,7 +198,7 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     }
     N("gets", db->gets), N("rows_read", db->rows_read), N("bytes_read", db->bytes_read);
     N("rows_put", db->rows_put), N("rows_deleted", db->rows_deleted);
-    N("bytes_written", db->bytes_written);
+    N("bytes_written", db->bytes_written), N("largest_commit", db->largest_commit);
 #undef N
     if (r->audit.asked > 0)
         write_audit(out, &r->audit);
