@@ -234,13 +234,16 @@ void sp_contents_expect_change(struct sp_contents *t, struct sp_id content)
 
 void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content, uint32_t step)
 {
+    char key[KEY_BYTES];
     const struct entry *e = step ? sp_map_guess(&t->entries, content) : NULL;
-    if (step == 0)
+    if (step == 0) {
         sp_map_prefetch(&t->entries, content);
-    else if (e && step == 1)
+        sp_store_prefetch(t->store, make_key(key, 'N', content));
+    } else if (e && step == 1) {
         sp_prefetch_bytes(e, sizeof *e);
-    else if (e && step == 2)
+    } else if (e && step == 2) {
         sp_prefetch_bytes(e->signature, e->signature ? FETCHED_BYTES : 0);
+    }
 }
 
 /* Each loop follows one more pointer for all contents, so that the cache misses overlap. */

@@ -49,10 +49,21 @@ static void add_layer(struct sp_key_filter *k)
     k->room = words * KEYS_A_WORD;
 }
 
+static void prefetch(const struct sp_key_filter *k, size_t layer, uint64_t hash)
+{
+    sp_prefetch(&k->layers[layer][hash & (words_of(layer) - 1)]);
+}
+
 void sp_key_filter_prefetch(const struct sp_key_filter *k, uint64_t hash)
 {
     if (k->count)
-        sp_prefetch(&k->layers[k->count - 1][hash & (words_of(k->count - 1) - 1)]);
+        prefetch(k, k->count - 1, hash);
+}
+
+void sp_key_filter_prefetch_all(const struct sp_key_filter *k, uint64_t hash)
+{
+    for (size_t i = 0; i < k->count; i++)
+        prefetch(k, i, hash);
 }
 
 /* A row that is written at every commit takes the room of one key in each layer. */

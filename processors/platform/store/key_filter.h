@@ -42,6 +42,8 @@ void sp_key_filter_done(struct sp_key_filter *k);
 void sp_key_filter_add(struct sp_key_filter *k, uint64_t hash);
 /* Fetches what an add of the key changes, unless a new layer begins before. */
 void sp_key_filter_prefetch(const struct sp_key_filter *k, uint64_t hash);
+/* Fetches what a look-up of the key reads. */
+void sp_key_filter_prefetch_all(const struct sp_key_filter *k, uint64_t hash);
 /* False: the key was never added, and there is a filter. Without this, one key in some fifty that
  * were never added may be there. */
 bool sp_key_filter_may_have(const struct sp_key_filter *k, uint64_t hash);

@@ -35,7 +35,7 @@
 #include "store/tuning.h"
 
 /* Of commits that are gathered in a small state. */
-enum { FIRST_BYTES = 64 << 20 };
+enum { FIRST_BYTES = 32 << 20 };
 
 void sp_rocksdb_options_default(struct sp_rocksdb_options *ret_options)
 {
@@ -108,6 +108,12 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
     const char *data = rocksdb_pinnableslice_value(r->pinned, &len);
     *ret_value = sp_view(data, len);
     return SP_OK;
+}
+
+static void rocks_prefetch(struct sp_db *db, struct sp_view key)
+{
+    const struct sp_rocks_db *r = sp_rocks(db);
+    sp_key_filter_prefetch_all(&r->present, hash_of(r, key));
 }
 
 static void rocks_expect(struct sp_db *db, struct sp_view key)
@@ -417,6 +423,7 @@ static void rocks_close(struct sp_db *db)
 
 const struct sp_db_ops sp_rocks_ops = {
     .get = rocks_get,
+    .prefetch = rocks_prefetch,
     .expect = rocks_expect,
     .peek = rocks_peek,
     .put = rocks_put,

@@ -55,6 +55,13 @@ enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view 
     return err;
 }
 
+void sp_store_prefetch(struct sp_store *s, struct sp_view key)
+{
+    SP_ASSERT(!s->db->scanning);
+    if (s->db->ops->prefetch)
+        s->db->ops->prefetch(s->db, full_key(s, &s->db->key, key));
+}
+
 void sp_store_expect(struct sp_store *s, struct sp_view key)
 {
     s->db->uncached = s->uncached;

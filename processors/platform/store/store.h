@@ -164,7 +164,7 @@ struct sp_db_counts {
     uint64_t bytes_read; /* of these rows */
     uint64_t rows_put;   /* counted each time, also if a row is put again */
     uint64_t rows_deleted;
-    uint64_t bytes_written; /* of both */
+    uint64_t bytes_written;  /* of both */
     uint64_t largest_commit; /* rows put or deleted in one commit, at most */
 };
 
@@ -184,6 +184,8 @@ void sp_store_leave_uncached(struct sp_store *s);
 /* Gets the committed value, a view that is valid until the next call on this database.
  * SP_NOT_FOUND: there is none. */
 enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view *ret_value);
+/* Fetches into the processor's caches what a get of that key reads first. */
+void sp_store_prefetch(struct sp_store *s, struct sp_view key);
 /* Announces that the key will probably be got soon. It is then read ahead if the database has
  * `background` on; otherwise nothing happens. It never changes what a get returns. */
 void sp_store_expect(struct sp_store *s, struct sp_view key);

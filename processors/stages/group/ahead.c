@@ -40,9 +40,11 @@ static void prefetch_places(const struct sp_large *l, const struct sp_message *c
     sp_map_prefetch(&l->hubs, c->signature->content_hash);
 }
 
-void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled)
+void sp_group_stage_prefetch(struct sp_group_stage *st, const struct sp_message *crawled)
 {
     sp_map_prefetch(&st->pages, crawled->page);
+    sp_page_actor_key(st, crawled->page);
+    sp_store_prefetch(st->store, sp_buf_view(&st->key));
     if (!crawled->crawled.signature)
         return;
     sp_contents_prefetch(st->contents, crawled->crawled.signature->content_hash, 0);

@@ -159,9 +159,20 @@ void sp_group_plant(struct sp_group_stage *st, struct sp_group *g, const struct 
     g->unsure |= roots > 1 || (roots && link->more);
 }
 
+static struct sp_group_id next_group(const struct sp_group_stage *st, struct sp_id founder)
+{
+    return (struct sp_group_id){st->clock + 1, founder};
+}
+
+void sp_group_found_prefetch(const struct sp_group_stage *st, struct sp_id founder)
+{
+    sp_map_prefetch(&st->groups, sp_group_table_key(next_group(st, founder)));
+}
+
 void sp_group_found(struct sp_group_stage *st, struct sp_page_actor *p)
 {
-    p->group = (struct sp_group_id){++st->clock, p->id};
+    p->group = next_group(st, p->id);
+    st->clock = p->group.birth;
     p->epoch = (p->epoch > st->epochs ? p->epoch : st->epochs) + 1;
     sp_page_actor_changed(st, p);
     struct sp_group *g = sp_group_make(st, p->group);

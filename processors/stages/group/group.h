@@ -164,7 +164,7 @@ bool sp_group_stage_guess_group(struct sp_group_stage *st, struct sp_id page,
 /* Announces a group, to the stage that has it. */
 void sp_group_stage_expect_group(struct sp_group_stage *st, struct sp_group_id group);
 /* Prefetches into the processor's caches what handling it will read first. */
-void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled);
+void sp_group_stage_prefetch(struct sp_group_stage *st, const struct sp_message *crawled);
 /* Prefetches the objects that a known page points to (its group, members, ...): call with the steps
  * 0 to SP_GROUP_FOLLOW_STEPS - 1, each some time after the one before, because each follows one
  * more pointer. Returns at step 0 whether the page is known, and then whether it will leave its row

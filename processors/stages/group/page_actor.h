@@ -72,5 +72,7 @@ struct sp_page_view sp_page_actor_view(const struct sp_page_actor *p);
 /* ---- arrive.c */
 /* A new group of one around the page, which must have none. */
 void sp_group_found(struct sp_group_stage *st, struct sp_page_actor *p);
+/* Called a little before that page founds a group. */
+void sp_group_found_prefetch(const struct sp_group_stage *st, struct sp_id founder);
 
 #endif
