@@ -73,8 +73,34 @@ static void check_kept(struct world *w, const struct stored *s, const uint32_t *
     }
 }
 
+/* An erasure tells nothing to the pages that redirect to the page. So a redirect that is announced
+ * must not hold the URL of its target, unless it loses to it. */
+static bool check_row(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct world *w = arg;
+    struct sp_id id;
+    memcpy(&id, key.data + 1, sizeof id);
+    uint32_t page = sim_page_number(w, id);
+    const struct truth *t = &w->truth[page];
+    if (t->kind != SP_PAGE_REDIRECT || t->target == page ||
+        w->said[page].winner == (int32_t)t->target)
+        return true;
+    char needle[100]; /* a stored text begins with its length */
+    const char *url = sim_url(t->target);
+    snprintf(needle, sizeof needle, "%c%s", (char)strlen(url), url);
+    if (memmem(value.data, value.len, needle, strlen(needle))) {
+        char why[100];
+        snprintf(why, sizeof why, "the row of page %u has the URL of page %u", page, t->target);
+        sim_fail(w, why);
+    }
+    return true;
+}
+
 void sim_check(struct world *w)
 {
+    for (uint32_t i = 0; i < w->o.tier1; i++)
+        sp_store_scan(sp_db_store(w->processes[i].db, 0), sp_view("P", 1), sp_view(NULL, 0),
+                      check_row, w);
     if (w->o.trace)
         oracle_print_edges(w->truth, w->pages, &w->group.similarity);
     struct stored s = {.w = w};

@@ -129,9 +129,6 @@ static void print_payload(const struct sp_message *m)
         print_content(m->change.content_version, m->change.signature);
         printf(" group %llu", (unsigned long long)m->change.group.birth);
         break;
-    case SP_MSG_ERASE:
-        printf(" target %016llx", (unsigned long long)m->erase.target.lo);
-        break;
     case SP_MSG_WAIT:
         printf(" group %llu far %llu", (unsigned long long)m->wait.group.birth,
                (unsigned long long)m->wait.far.birth);
@@ -147,6 +144,8 @@ static void print_payload(const struct sp_message *m)
     case SP_MSG_PROBE:
         print_content(m->probe.content_version, m->probe.signature);
         printf(" of cell %u", m->probe.cell);
+        break;
+    case SP_MSG_ERASE:
         break;
     case SP_MSG_AGAIN:
         printf(" content %08x of cell %u in cell %u", (unsigned)m->again.content.lo, m->again.cell,

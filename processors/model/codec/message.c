@@ -211,17 +211,20 @@ static void get_members(struct sp_decoder *d, struct sp_message *m)
     sp_codec_get_rows(d, &m->link);
 }
 
+/* Its target was that of a redirect that had to forget the URL of it. A redirect has none now, and
+ * such a message must not erase the redirect. */
 static void put_erase(struct sp_buf *out, const struct sp_message *m)
 {
     sp_codec_put_id(out, m->page);
-    sp_codec_put_some_id(out, m->erase.target);
+    sp_codec_put_some_id(out, (struct sp_id){0, 0});
     sp_codec_put_bytes(out, sp_view_str(m->erase.url));
 }
 
 static void get_erase(struct sp_decoder *d, struct sp_message *m)
 {
     m->page = sp_codec_get_id(d);
-    m->erase.target = sp_codec_get_some_id(d);
+    if (sp_codec_get_some(d))
+        sp_codec_refuse(d, SP_MALFORMED);
     m->erase.url = sp_codec_get_text(d);
 }
 

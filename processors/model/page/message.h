@@ -129,7 +129,7 @@ enum sp_message_kind {
                       * edges; after a split it has none, and names the page whose change
                       * caused it if that page is among the rows */
     /* to a page actor (key: page) */
-    SP_MSG_ERASE, /* erase: forget the page, or the URL of the target of a redirect */
+    SP_MSG_ERASE, /* erase: forget the page */
     /* to a group actor (key: the group's founder) */
     SP_MSG_WAIT, /* wait: members of the group came to the group `far`, and more were to follow; it
                   * asks for an empty `members` behind them */
@@ -214,9 +214,7 @@ struct sp_change {
 };
 
 struct sp_erase {
-    struct sp_id target; /* zero: erase all of the page; else erase the URL of this redirect's
-                          * target */
-    char *url;           /* owned; as it is spelt in the request; "" if there is a target */
+    char *url; /* owned; as it is spelt in the request */
 };
 
 struct sp_wait {

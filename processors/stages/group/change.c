@@ -154,8 +154,6 @@ static void change(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
 {
     const struct sp_change *c = &message->change;
     bool same = is_same_content(m, c);
-    if (c->page_kind == SP_PAGE_UNSEEN)
-        sp_group_erase_target(st, g, m);
     if (g->large)
         change_large(st, g, m, c);
     else

@@ -41,13 +41,6 @@ void sp_page_actor_erase(struct sp_group_stage *st, struct sp_message *m)
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
     if (st->err)
         return;
-    if (!sp_id_is_zero(e->target)) {
-        if (p && p->target_url && *p->target_url && sp_id_eq(p->target, e->target)) {
-            *p->target_url = 0;
-            sp_page_actor_changed(st, p);
-        }
-        return;
-    }
     bool known = p && (p->kind != SP_PAGE_UNSEEN || *p->url);
     publish_erased(st, m->page, e->url, known ? p->version : 0);
     if (!known) {

@@ -107,20 +107,6 @@ void sp_group_forget_version(struct sp_group *g, struct sp_member *m)
         m->version = m->content_version = 0;
 }
 
-void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g, const struct sp_member *m)
-{
-    struct sp_member **sources = NULL;
-    uint32_t count = sp_member_sources(g, m, &sources);
-    for (uint32_t i = 0; i < count; i++) {
-        struct sp_message *e = sp_message_new(SP_MSG_ERASE);
-        e->page = sources[i]->page;
-        e->erase.target = m->page;
-        e->erase.url = sp_strdup("");
-        sp_group_stage_send(st, e);
-    }
-    sp_free(sources);
-}
-
 static bool has_content(struct sp_member *const *members, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)

@@ -150,17 +150,6 @@ void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_me
     }
 }
 
-struct sp_member **sp_large_redirects(const struct sp_group *g, const struct sp_member *to,
-                                      uint32_t *ret_count)
-{
-    struct sp_member_list list = {0};
-    struct sp_shelf_place place = first_redirect(g, to);
-    for (struct sp_member *r; (r = next_redirect(g, to, &place));)
-        list_add(&list, r);
-    *ret_count = list.count;
-    return list.members;
-}
-
 bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to)
 {
     struct sp_shelf_place place = first_redirect(g, to);

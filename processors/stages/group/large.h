@@ -187,9 +187,6 @@ void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_me
 uint32_t sp_large_size_behind(struct sp_member *m);
 /* The end of the redirect; any other member itself. */
 struct sp_member *sp_large_end(struct sp_member *m);
-/* The members that redirect to it, by page; free the list. */
-struct sp_member **sp_large_redirects(const struct sp_group *g, const struct sp_member *to,
-                                      uint32_t *ret_count);
 bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to);
 /* Their status may have changed: they are told in this step or in a round. */
 void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,

@@ -83,19 +83,6 @@ struct sp_member *const *sp_member_redirects(const struct sp_group *g, struct sp
     return g->empty ? g->empty + first : NULL;
 }
 
-uint32_t sp_member_sources(const struct sp_group *g, const struct sp_member *to,
-                           struct sp_member ***ret_sources)
-{
-    uint32_t count = 0;
-    if (g->large) {
-        *ret_sources = sp_large_redirects(g, to, &count);
-        return count;
-    }
-    struct sp_member *const *sources = sp_member_redirects(g, to->page, &count);
-    *ret_sources = count ? sp_memdup(sources, count * sizeof(struct sp_member *)) : NULL;
-    return count;
-}
-
 int sp_member_by_page(const void *a, const void *b)
 {
     return sp_id_cmp((*(struct sp_member *const *)a)->page, (*(struct sp_member *const *)b)->page);

@@ -147,9 +147,6 @@ void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_ki
 /* The members that redirect to the page; valid until the group's next change. */
 struct sp_member *const *sp_member_redirects(const struct sp_group *g, struct sp_id page,
                                              uint32_t *ret_count);
-/* The same for a small or large group; free the list. Returns the count. */
-uint32_t sp_member_sources(const struct sp_group *g, const struct sp_member *to,
-                           struct sp_member ***ret_sources);
 void sp_member_changed(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 /* Counts one member more, or one less, with this content. */
 void sp_member_hold_content(struct sp_group_stage *st, struct sp_signature *signature);
@@ -265,9 +262,6 @@ bool sp_group_drop_last(struct sp_group_stage *st, struct sp_group *g);
 /* A forgotten page to which others redirect stays, as a page that was never fetched. Its page actor
  * does the same when it gets `applied`. */
 void sp_group_forget_version(struct sp_group *g, struct sp_member *m);
-/* Tells the pages that redirect to m to forget its URL. */
-void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g,
-                           const struct sp_member *m);
 
 /* ---- arrive.c: also sp_group_found (page_actor.h) */
 /* The members of the link's rows join the group, without a place in its forest; takes the URLs. A

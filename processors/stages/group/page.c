@@ -220,12 +220,14 @@ static void put_into_cell(struct sp_group_stage *st, struct sp_page_actor *p, bo
     sp_group_stage_send(st, m);
 }
 
-static void link_to_target(struct sp_group_stage *st, const struct sp_page_actor *p)
+/* The page does not keep the URL, so it need not hear of it if the target is erased. */
+static void link_to_target(struct sp_group_stage *st, struct sp_page_actor *p)
 {
     struct sp_message *m = sp_message_new(SP_MSG_LINK);
     m->page = p->id;
     m->link.content_version = p->content_version;
-    m->link.url = sp_strdup(p->target_url);
+    m->link.url = p->target_url;
+    p->target_url = NULL;
     m->link.edges = sp_calloc(1, sizeof *m->link.edges);
     m->link.edges[0] = (struct sp_edge){p->target, SP_NO_VERSION};
     m->link.edge_count = 1;
@@ -288,8 +290,6 @@ static void on_match(struct sp_group_stage *st, struct sp_message *m)
         return;
     }
     sp_message_turn(m, SP_MSG_LINK);
-    if (link->edges[0].content_version == SP_NO_VERSION && !link->url)
-        link->url = sp_strdup(p->target_url);
     send_to_group(st, p, m);
 }
 

@@ -18,7 +18,7 @@ struct sp_page_actor {
     struct sp_id cell_content;    /* the row it owns there */
     struct sp_signature *pending; /* the signature, from the crawl until it is put into its cell */
     char *url;
-    char *target_url;
+    char *target_url; /* until the redirect is announced */
     int64_t version;
     int64_t content_version;
     struct sp_id content;

@@ -95,10 +95,11 @@ static struct sp_rank read_rank(struct sp_reader *r)
 
 void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out)
 {
-    uint8_t bits = (uint8_t)((p->target_url ? HAS_TARGET : 0) |
-                             (p->winner_url ? HAS_WINNER_URL : 0) | (p->pending ? HAS_PENDING : 0) |
-                             (p->in_cell ? IN_CELL : 0) | (p->announced ? ANNOUNCED : 0) |
-                             (p->moved ? MOVED : 0) | (p->contained_in ? CONTAINED : 0));
+    bool redirects = p->kind == SP_PAGE_REDIRECT;
+    uint8_t bits = (uint8_t)((redirects ? HAS_TARGET : 0) | (p->winner_url ? HAS_WINNER_URL : 0) |
+                             (p->pending ? HAS_PENDING : 0) | (p->in_cell ? IN_CELL : 0) |
+                             (p->announced ? ANNOUNCED : 0) | (p->moved ? MOVED : 0) |
+                             (p->contained_in ? CONTAINED : 0));
     sp_buf_put_u8(out, PAGE_FORMAT);
     sp_buf_put_u8(out, bits);
     sp_buf_put_u8(out, (uint8_t)(p->kind | p->status << 4));
@@ -112,9 +113,9 @@ void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out)
     sp_buf_put_varint(out, p->epoch);
     put_float(out, p->similarity);
     sp_buf_put_varint(out, p->group_size);
-    if (p->target_url) {
+    if (redirects) {
         sp_buf_put_id(out, p->target);
-        put_text(out, p->target_url);
+        put_text(out, p->target_url ? p->target_url : "");
     }
     if (p->winner_url)
         put_text(out, p->winner_url);
@@ -136,7 +137,11 @@ static void read_page_parts(struct sp_reader *r, uint8_t bits, struct sp_page_ac
 {
     if (bits & HAS_TARGET) {
         p->target = sp_read_id(r);
-        p->target_url = read_text(r);
+        char *url = read_text(r);
+        if (bits & ANNOUNCED) /* written before redirects gave their target's URL away */
+            sp_free(url);
+        else
+            p->target_url = url;
     }
     if (bits & HAS_WINNER_URL)
         p->winner_url = read_text(r);

@@ -214,7 +214,6 @@ static void fill(struct sample *s, struct sp_message *m)
         fill_change(s, m);
         break;
     case SP_MSG_ERASE:
-        m->erase.target = maybe_id(s);
         m->erase.url = some_url(s);
         break;
     case SP_MSG_WAIT:
@@ -363,7 +362,7 @@ static bool same_payload(const struct sp_message *a, const struct sp_message *b)
     case SP_MSG_CHANGE:
         return same_change(&a->change, &b->change);
     case SP_MSG_ERASE:
-        return sp_id_eq(a->erase.target, b->erase.target) && same_text(a->erase.url, b->erase.url);
+        return same_text(a->erase.url, b->erase.url);
     case SP_MSG_WAIT:
         return same_group(a->wait.group, b->wait.group) && same_group(a->wait.far, b->wait.far);
     case SP_MSG_PUT:

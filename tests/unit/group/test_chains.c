@@ -1,12 +1,13 @@
 /* Pages that arrive at once, each similar to the one before or redirecting to it: as many merges as
- * pages run concurrently. The number of messages must not be quadratic. */
+ * pages run concurrently. The number of messages must not be quadratic. And a page that is erased
+ * while many redirect to it. */
 #include "base/mem.h"
 #include "group/page_actor.h"
 #include "harness.h"
 
 enum { SHINGLES = 16, LEAST = 500 };
 
-enum kind { EQUAL, REDIRECT_BACK, REDIRECT_ON };
+enum kind { EQUAL, REDIRECT_BACK, REDIRECT_ON, REDIRECT_FIRST };
 
 struct world {
     struct sp_db *db;
@@ -15,6 +16,8 @@ struct world {
     struct sp_message *first; /* the message queue */
     struct sp_message **last;
     uint64_t steps;
+    uint32_t sent;      /* messages of the present step */
+    uint32_t most_sent; /* of one step */
 };
 
 static struct sp_id page_id(uint32_t page)
@@ -31,8 +34,11 @@ static void push(struct world *w, struct sp_message *m)
 
 static void on_send(void *arg, struct sp_message *m)
 {
+    struct world *w = arg;
+    if (++w->sent > w->most_sent)
+        w->most_sent = w->sent;
     if (sp_message_tier(m) == SP_TIER_1)
-        push(arg, m);
+        push(w, m);
     else
         sp_message_free(m);
 }
@@ -51,9 +57,10 @@ static void drain(struct world *w)
             if (!w->first)
                 w->last = &w->first;
             w->steps++;
+            w->sent = 0;
             CU_ASSERT_EQUAL_FATAL(sp_group_stage_step(w->stage, m), SP_OK);
         }
-    while (sp_group_stage_work(w->stage, 100) || w->first);
+    while (w->sent = 0, sp_group_stage_work(w->stage, 100) || w->first);
 }
 
 static struct sp_signature *signature(void)
@@ -80,7 +87,7 @@ static void crawl(struct world *w, uint32_t page, enum kind kind)
 {
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
     struct sp_crawled *c = &m->crawled;
-    uint32_t target = kind == REDIRECT_ON ? page + 1 : page - 1;
+    uint32_t target = kind == REDIRECT_ON ? page + 1 : kind == REDIRECT_FIRST ? 0 : page - 1;
     m->page = page_id(page);
     c->version = 1;
     c->url = url_of(page);
@@ -196,6 +203,34 @@ TEST(a_member_that_moves_with_many_others_is_taken_in_at_the_same_cost)
     double few = taking_a_member(FEW), many = taking_a_member(4 * FEW);
     printf("    taking in one of %d members: %.1f, of %d: %.1f\n", FEW / 2, few, 2 * FEW, many);
     CU_ASSERT(few > 1 && many < 1.2 * few);
+}
+
+/* The most messages of a step that follows from the erasure of a page to which all others redirect;
+ * all of them have redirected before. */
+static uint32_t most_sent_for_an_erased_target(uint32_t pages)
+{
+    struct world w = {.db = sp_db_open_memory()};
+    open_world(&w, NULL);
+    for (uint32_t page = 0; page < pages; page++)
+        crawl(&w, page, REDIRECT_FIRST);
+    drain(&w);
+    struct sp_message *m = sp_message_new(SP_MSG_ERASE);
+    m->page = page_id(0);
+    m->erase.url = url_of(0);
+    push(&w, m);
+    w.steps = w.most_sent = 0;
+    drain(&w);
+    CU_ASSERT(sp_group_id_eq(group_of(&w, 1), group_of(&w, pages - 1)));
+    printf("    %u redirects: %.1f messages a page, %u at most in a step\n", pages - 1,
+           (double)w.steps / pages, w.most_sent);
+    close_world(&w);
+    return w.most_sent;
+}
+
+TEST(a_step_sends_as_many_messages_when_four_times_as_many_redirect_to_an_erased_page)
+{
+    uint32_t few = most_sent_for_an_erased_target(LEAST);
+    CU_ASSERT(few > 0 && most_sent_for_an_erased_target(4 * LEAST) <= few);
 }
 
 TEST(equal_pages_that_come_at_once_are_merged_in_few_messages)

@@ -40,6 +40,10 @@ static struct sp_page_actor page_with(unsigned bits)
     static struct sp_id id = {7, 9};
     struct sp_page_actor p = {
         .id = id, .kind = SP_PAGE_CONTENT, .version = 5, .content_version = 4};
+    if (bits & 1)
+        p.kind = SP_PAGE_REDIRECT;
+    p.announced = bits & 32;
+    p.target = (struct sp_id){bits & 1 ? 8 : 0, 0};
     p.content = (struct sp_id){1, 2};
     p.group = (struct sp_group_id){.birth = 300, .founder = {3, 4}};
     p.url = sp_strdup("https://a.example/page");
@@ -65,7 +69,7 @@ static void free_parts(struct sp_page_actor *p)
 
 TEST(a_stored_page_names_what_it_leads_to_and_is_damaged_where_it_is_cut)
 {
-    for (unsigned bits = 0; bits < 32; bits++) {
+    for (unsigned bits = 0; bits < 64; bits++) {
         struct sp_page_actor p = page_with(bits);
         struct sp_page_actor seen = {0};
         struct sp_buf row = {0};
@@ -73,6 +77,8 @@ TEST(a_stored_page_names_what_it_leads_to_and_is_damaged_where_it_is_cut)
         CU_ASSERT_EQUAL_FATAL(sp_page_actor_decode(sp_buf_view(&row), &seen), SP_OK);
         CU_ASSERT(seen.kind == p.kind && sp_id_eq(seen.content, p.content));
         CU_ASSERT(seen.group.birth == 300 && sp_id_eq(seen.group.founder, p.group.founder));
+        CU_ASSERT(sp_id_eq(seen.target, p.target));
+        CU_ASSERT_EQUAL(seen.target_url != NULL, (bits & (1 | 32)) == 1);
         CU_ASSERT_EQUAL(seen.inline_bytes, p.inline_bytes);
         CU_ASSERT_EQUAL(seen.in_cell, p.in_cell);
         CU_ASSERT(!p.in_cell || (seen.cell == 900 && sp_id_eq(seen.cell_content, p.cell_content)));
