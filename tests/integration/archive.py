@@ -451,7 +451,7 @@ def a_directory_without_its_state_is_refused(work):
     work.write("a/state", state)
     work.run("archive", "-q", "-o", "a", "other.warc")
     check_equal(restored(work, "a"), work.read("crawl.warc") + work.read("other.warc"), "all records")
-    for name in "index.cdxj", "lines.log", "known.log", "samepage-00000.warc.gz", "samepage-00007.warc.gz":
+    for name in "index.cdxj", "lines.log", "known.log", "inputs.log", "samepage-00000.warc.gz", "samepage-00007.warc.gz":
         os.mkdir(work.path("own-" + name))
         work.write(f"own-{name}/{name}", b"mine")
         work.write(f"own-{name}/notes.txt", b"mine too")
@@ -466,9 +466,56 @@ def a_directory_without_its_state_is_refused(work):
     work.run("archive", "-q", "-o", "new", "other.warc")
     check_equal(restored(work, "new"), work.read("other.warc"), "all records")
     # A file that the state knows is not created again.
-    os.remove(work.path("a/known.log"))
-    check_in("known.log: cannot be opened", work.run("archive", "-q", "-o", "a", "other.warc", code=1).err)
-    check(not work.exists("a/known.log"), "known.log was created")
+    for name in "known.log", "inputs.log":
+        content = work.read(f"a/{name}")
+        os.remove(work.path(f"a/{name}"))
+        check_in(f"{name}: cannot be opened", work.run("archive", "-q", "-o", "a", "other.warc", code=1).err)
+        check(not work.exists(f"a/{name}"), name, "was created")
+        work.write(f"a/{name}", content[:-1])
+        check_in(f"{name}: is shorter", work.run("archive", "-q", "-o", "a", "other.warc", code=1).err)
+        work.write(f"a/{name}", content[:-1] + b"x")
+        if name == "inputs.log":
+            check_in(f"{name}: is damaged", work.run("archive", "-q", "-o", "a", "other.warc", code=1).err)
+        work.write(f"a/{name}", content)
+    check_equal(restored(work, "a"), work.read("crawl.warc") + work.read("other.warc"), "all records, still")
+
+
+def a_commit_writes_no_more_with_four_times_as_many_inputs(work):
+    """The file that each commit replaces is as large, and the one that it appends to has a line for each input."""
+    sizes = []
+    for count in 50, 200:
+        names = [f"{number:03}.warc" for number in range(count)]
+        for number, name in enumerate(names):
+            write(work, name, [response(f"http://h.example/{number}", b"text %d" % number, number)])
+        work.run("archive", "-q", "-o", f"a{count}", "--commit", "1", *names)
+        state, log = work.read(f"a{count}/state"), work.read(f"a{count}/inputs.log")
+        check_equal(log.count(b"\n"), count, "lines about inputs")
+        check(b"input " not in state, state)
+        sizes.append(len(state))
+        work.run("archive", "-q", "-o", f"a{count}", "--summary", "s", *names)
+        check_equal(work.json_lines("s")[0]["passed"], count, "records that were read before")
+        check_equal(work.read(f"a{count}/inputs.log"), log, "the lines after a call that adds nothing")
+    check(sizes[1] <= sizes[0] + 8, sizes)  # a few more digits
+
+
+def an_archive_of_version_1_is_continued(work):
+    """Its state has the lines of all inputs."""
+    records = crawl(18, pages=40)
+    thirds = [records[at::3] for at in range(3)]
+    for number, third in enumerate(thirds):
+        write(work, f"{number}.warc", third)
+    names = [f"{number}.warc" for number in range(3)]
+    work.run("archive", "-q", "-o", "new", *names)
+    work.run("archive", "-q", "-o", "old", *names[:2])
+    lines = work.read("old/state").splitlines(keepends=True)
+    lines = [b"samepage archive 1\n", *(line for line in lines[1:-1] if not line.startswith(b"input_bytes ")),
+             work.read("old/inputs.log"), lines[-1]]
+    work.write("old/state", b"".join(lines))
+    os.remove(work.path("old/inputs.log"))
+    check_equal(restored(work, "old"), joined(thirds[0] + thirds[1]), "what it has")
+    work.run("archive", "-q", "-o", "old", "--summary", "s", *names)
+    check_equal(work.json_lines("s")[0]["passed"], len(thirds[0] + thirds[1]), "records that were read before")
+    check_equal(files(work, "old"), files(work, "new"), "files")
 
 
 def spellings(work, folder, name):

@@ -37,6 +37,7 @@ struct job {
     bool committed;
     int known_fd;
     int lines_fd;
+    int inputs_fd;
     uint64_t since_commit;
 };
 
@@ -51,6 +52,8 @@ static enum sp_err failed(struct job *j, const char *name, const char *what)
 static enum sp_err append_log(struct job *j, int fd, const char *name, struct sp_buf *log,
                               uint64_t *length)
 {
+    if (log->len == 0)
+        return SP_OK;
     for (size_t done = 0; done < log->len;) {
         ssize_t n = pwrite(fd, log->data + done, log->len - done, (off_t)(*length + done));
         if (n < 0 && errno == EINTR)
@@ -75,6 +78,8 @@ static enum sp_err commit(struct job *j)
         err = append_log(j, j->known_fd, "known.log", &w->known_log, &j->state.known_bytes);
     if (err == SP_OK)
         err = append_log(j, j->lines_fd, "lines.log", &w->line_log, &j->state.line_bytes);
+    if (err == SP_OK)
+        err = append_log(j, j->inputs_fd, "inputs.log", &j->state.input_log, &j->state.input_bytes);
     j->state.segment = end.segment;
     j->state.segment_bytes = end.offset;
     j->since_commit = 0;
@@ -102,23 +107,33 @@ static enum sp_err open_log(struct job *j, const char *name, uint64_t length, in
                                              : failed(j, name, "truncated to the last commit");
 }
 
-static enum sp_err load_known(struct job *j)
+static enum sp_err take_known(struct job *j, struct sp_view log)
+{
+    return sp_known_load(j->writer.known, log);
+}
+
+static enum sp_err take_inputs(struct job *j, struct sp_view log)
+{
+    return sp_archive_state_load_inputs(&j->state, log);
+}
+
+static enum sp_err load_log(struct job *j, int fd, const char *name, uint64_t length,
+                            enum sp_err (*take)(struct job *j, struct sp_view log))
 {
     struct sp_buf log = {0};
-    size_t length = (size_t)j->state.known_bytes;
     enum sp_err err = SP_OK;
     sp_buf_reserve(&log, length + 1);
     while (log.len < length) {
-        ssize_t n = pread(j->known_fd, log.data + log.len, length - log.len, (off_t)log.len);
+        ssize_t n = pread(fd, log.data + log.len, length - log.len, (off_t)log.len);
         if (n <= 0) {
-            err = failed(j, "known.log", "read");
+            err = failed(j, name, "read");
             break;
         }
         log.len += (size_t)n;
     }
-    if (err == SP_OK && sp_known_load(j->writer.known, sp_buf_view(&log)) != SP_OK)
-        err = sp_fault_set(j->writer.fault, SP_CORRUPT, "%s/known.log: is damaged",
-                           j->writer.options->dir);
+    if (err == SP_OK && take(j, sp_buf_view(&log)) != SP_OK)
+        err = sp_fault_set(j->writer.fault, SP_CORRUPT, "%s/%s: is damaged", j->writer.options->dir,
+                           name);
     sp_buf_done(&log);
     return err;
 }
@@ -143,7 +158,8 @@ static enum sp_err open_dir(struct job *j)
 /* Whether an archive has files of that name besides `state`. */
 static bool is_archive_file(const char *name)
 {
-    static const char *const names[] = {"known.log", "lines.log", "index.cdxj", "index.cdxj.new"};
+    static const char *const names[] = {"known.log", "lines.log", "inputs.log", "index.cdxj",
+                                        "index.cdxj.new"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -179,6 +195,7 @@ static void discard(struct job *j)
     char name[SP_SEGMENT_NAME_BYTES];
     unlinkat(j->dir, "known.log", 0);
     unlinkat(j->dir, "lines.log", 0);
+    unlinkat(j->dir, "inputs.log", 0);
     for (uint32_t n = 0; j->writer.segments && n <= sp_segments_end(j->writer.segments).segment;
          n++) {
         sp_segment_name(n, name);
@@ -210,7 +227,11 @@ static enum sp_err begin(struct job *j)
     if (err == SP_OK)
         err = open_log(j, "lines.log", j->state.line_bytes, &j->lines_fd);
     if (err == SP_OK)
-        err = load_known(j);
+        err = open_log(j, "inputs.log", j->state.input_bytes, &j->inputs_fd);
+    if (err == SP_OK)
+        err = load_log(j, j->known_fd, "known.log", j->state.known_bytes, take_known);
+    if (err == SP_OK)
+        err = load_log(j, j->inputs_fd, "inputs.log", j->state.input_bytes, take_inputs);
     if (err == SP_OK)
         err = sp_segments_continue(w->segments, j->state.segment, j->state.segment_bytes, w->fault);
     return err;
@@ -235,6 +256,8 @@ static void end(struct job *j)
         close(j->known_fd);
     if (j->lines_fd >= 0)
         close(j->lines_fd);
+    if (j->inputs_fd >= 0)
+        close(j->inputs_fd);
     if (j->dir >= 0)
         close(j->dir);
 }
@@ -326,7 +349,7 @@ static enum sp_err read_input(struct job *j, const char *file, struct sp_records
         if (err != SP_OK && sp_err_class(err) != SP_CLASS_BAD_RECORD)
             return sp_fault_set(w->fault, err, "%s: reading failed", file);
         if (!input)
-            input = sp_archive_state_input(&j->state, input_id(file, err, record.header), file);
+            input = sp_archive_state_input(&j->state, input_id(file, err, record.header));
         bool here = number >= input->records;
         number += err != SP_TRUNCATED; /* the rest of the record may arrive later */
         if (!here) {
@@ -346,7 +369,8 @@ static enum sp_err read_input(struct job *j, const char *file, struct sp_records
                 sp_readings_add(w->options->readings, 1, NULL);
             j->since_commit += record.header.len + record.block.len;
         }
-        input->records = number;
+        if (number > input->records)
+            sp_archive_state_read(&j->state, input, file, number);
         if (w->options->progress)
             w->options->progress(w->options->arg, before + sp_source_read_bytes(r->source), total);
         if (j->since_commit >= w->options->commit_bytes && (err = commit(j)) != SP_OK)
@@ -400,6 +424,7 @@ static enum sp_err read_inputs(struct job *j)
 static enum sp_err finish(struct job *j)
 {
     const char *dir = j->writer.options->dir;
+    sp_archive_state_leave(&j->state);
     enum sp_err err = commit(j);
     if (err == SP_OK)
         err = sp_index_write(dir, j->state.line_bytes, INDEX_MEMORY, j->writer.fault);
@@ -411,7 +436,7 @@ enum sp_err sp_archive_write(const struct sp_archive_options *options,
                              struct sp_archive_result *ret_result, struct sp_fault *fault)
 {
     struct sp_archive_result result = {0};
-    struct job j = {.dir = -1, .known_fd = -1, .lines_fd = -1};
+    struct job j = {.dir = -1, .known_fd = -1, .lines_fd = -1, .inputs_fd = -1};
     j.writer.options = options;
     j.writer.result = &result;
     j.writer.fault = fault;
