@@ -18,6 +18,7 @@ void sp_members_done(struct sp_members *m)
         member_done(&m->list[i]);
     member_done(&m->other);
     sp_free(m->list);
+    sp_free(m->by_page);
     *m = (struct sp_members){.page = m->page};
 }
 
@@ -56,6 +57,25 @@ static int by_place_and_rank(const void *a, const void *b)
     return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
 }
 
+static int by_page(const void *a, const void *b)
+{
+    const struct sp_group_member *x = *(struct sp_group_member *const *)a;
+    const struct sp_group_member *y = *(struct sp_group_member *const *)b;
+    return sp_id_cmp(x->view.page, y->view.page);
+}
+
+void sp_members_order(struct sp_members *m, int (*order)(const void *a, const void *b))
+{
+    if (!m->count)
+        return;
+    qsort(m->list, m->count, sizeof *m->list, order);
+    sp_free(m->by_page);
+    m->by_page = sp_alloc(m->count * sizeof(struct sp_group_member *));
+    for (size_t i = 0; i < m->count; i++)
+        m->by_page[i] = &m->list[i];
+    qsort(m->by_page, m->count, sizeof(struct sp_group_member *), by_page);
+}
+
 enum sp_err sp_members_read(struct sp_state_reader *r, struct sp_members *m)
 {
     enum sp_err err = sp_state_page(r, m->page, note_group, m);
@@ -64,17 +84,18 @@ enum sp_err sp_members_read(struct sp_state_reader *r, struct sp_members *m)
             m->group.birth ? sp_state_members(r, m->group, m->after, note_member, m) : SP_NOT_FOUND;
     if (err == SP_OK && m->count == 0 && sp_id_is_zero(m->after))
         err = SP_NOT_FOUND;
-    if (err == SP_OK && m->count > 0)
-        qsort(m->list, m->count, sizeof *m->list, by_place_and_rank);
+    if (err == SP_OK)
+        sp_members_order(m, by_place_and_rank);
     return err;
 }
 
 struct sp_group_member *sp_members_find(const struct sp_members *m, struct sp_id page)
 {
-    for (size_t i = 0; i < m->count; i++)
-        if (sp_id_eq(m->list[i].view.page, page))
-            return &m->list[i];
-    return NULL;
+    struct sp_group_member like = {.view = {.page = page}}, *key = &like;
+    struct sp_group_member **found =
+        m->count ? bsearch(&key, m->by_page, m->count, sizeof(struct sp_group_member *), by_page)
+                 : NULL;
+    return found ? *found : NULL;
 }
 
 static void note_other(void *arg, const struct sp_page_view *page)

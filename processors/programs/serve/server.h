@@ -11,6 +11,7 @@
  *   handlers/    a file for each path, or for a few that belong together
  *   state.c      the state directory, read while a run may write to it
  *   statuses.c   the status topic on Kafka, in memory
+ *   rosters.c    which of its pages are in which group
  *   members.c    a group, copied out of the state
  *   index.c      documents of known pages
  *   overview.c   the counts of /v1/overview: a thread

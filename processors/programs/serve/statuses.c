@@ -1,34 +1,18 @@
-/* See statuses.h. A page takes about 170 bytes and its URLs. A loser's group is the one in its
- * winner's last event: losers are linked in a ring of their winner, all others in the ring of their
- * group. */
+/* See statuses.h. A page takes about 170 bytes and its URLs, and up to 32 in a roster. */
 #include "serve/statuses.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/url.h"
 #include "client/ends.h"
 #include "client/event.h"
 #include "codec/lines.h"
+#include "serve/rosters.h"
 #include "serve/serve.h"
 
 enum { POLL_MS = 200 };
-
-/* The last event of a page. */
-struct known {
-    struct sp_id page;   /* key of the map: first */
-    struct sp_id winner; /* of a loser; zero: none */
-    struct sp_lru ring;
-    struct sp_status_event event; /* its texts are owned */
-};
-
-/* Pages of one group, or losers to one winner. */
-struct ring {
-    struct sp_id key; /* of the map: first */
-    struct sp_lru ring;
-};
 
 struct sp_statuses {
     const char *const *properties;
@@ -36,8 +20,7 @@ struct sp_statuses {
     struct samepage_status_client *client; /* NULL: there is none */
     pthread_t thread;
     pthread_rwlock_t lock;
-    struct sp_map pages;
-    struct sp_map rings;
+    struct sp_rosters rosters;
     struct sp_buf url;
     struct sp_live *live;
     struct sp_buf line;
@@ -53,11 +36,6 @@ struct sp_statuses {
 
 /* ---- events */
 
-static struct sp_id group_key(struct sp_group_id id)
-{
-    return sp_hash128(&id, sizeof id);
-}
-
 static struct sp_id page_id(struct sp_statuses *s, const char *url)
 {
     struct sp_id page = {0, 0};
@@ -65,44 +43,7 @@ static struct sp_id page_id(struct sp_statuses *s, const char *url)
     return page;
 }
 
-static struct sp_id losers_key(struct sp_id winner)
-{
-    static const char kind[] = "losers to";
-    char named[sizeof kind + sizeof winner];
-    memcpy(named, kind, sizeof kind);
-    memcpy(named + sizeof kind, &winner, sizeof winner);
-    return sp_hash128(named, sizeof named);
-}
-
-static struct sp_id ring_key(const struct known *k)
-{
-    return sp_id_is_zero(k->winner) ? group_key(k->event.group) : losers_key(k->winner);
-}
-
-static void leave_ring(struct sp_statuses *s, struct known *k)
-{
-    struct ring *r = sp_map_get(&s->rings, ring_key(k));
-    sp_lru_remove(&k->ring);
-    if (!r || r->ring.next != &r->ring)
-        return;
-    sp_map_remove(&s->rings, r->key);
-    sp_free(r);
-}
-
-static void enter_ring(struct sp_statuses *s, struct known *k)
-{
-    struct sp_id key = ring_key(k);
-    struct ring *r = sp_map_get(&s->rings, key);
-    if (!r) {
-        r = sp_calloc(1, sizeof *r);
-        r->key = key;
-        sp_lru_init(&r->ring);
-        sp_map_add(&s->rings, r);
-    }
-    sp_lru_push(&r->ring, &k->ring);
-}
-
-static void free_texts(struct known *k)
+static void free_texts(struct sp_known_page *k)
 {
     sp_free((char *)(uintptr_t)k->event.url);
     sp_free((char *)(uintptr_t)k->event.winner_url);
@@ -112,23 +53,27 @@ static void free_texts(struct known *k)
 void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *event)
 {
     struct sp_id page = page_id(s, event->url);
+    struct sp_id winner = event->winner_url ? page_id(s, event->winner_url) : (struct sp_id){0, 0};
     pthread_rwlock_wrlock(&s->lock);
-    struct known *k = sp_map_get(&s->pages, page);
+    struct sp_known_page *k = sp_map_get(&s->rosters.pages, page);
+    bool stays = k && sp_rosters_stays(k, winner, event->group);
+    if (k && !stays)
+        sp_rosters_leave(&s->rosters, k);
     if (k) {
-        leave_ring(s, k);
         free_texts(k);
     } else {
         k = sp_calloc(1, sizeof *k);
         k->page = page;
-        sp_map_add(&s->pages, k);
+        sp_map_add(&s->rosters.pages, k);
     }
     k->event = *event;
     k->event.page = page;
     k->event.url = sp_strdup(event->url);
     k->event.winner_url = sp_strdup(event->winner_url);
     k->event.contained_in = sp_strdup(event->contained_in);
-    k->winner = event->winner_url ? page_id(s, event->winner_url) : (struct sp_id){0, 0};
-    enter_ring(s, k);
+    k->winner = winner;
+    if (!stays)
+        sp_rosters_enter(&s->rosters, k);
     pthread_rwlock_unlock(&s->lock);
     __atomic_add_fetch(&s->version, 1, __ATOMIC_SEQ_CST);
 }
@@ -137,9 +82,10 @@ void sp_statuses_forget(struct sp_statuses *s, const char *url)
 {
     struct sp_id page = page_id(s, url);
     pthread_rwlock_wrlock(&s->lock);
-    struct known *k = sp_map_remove(&s->pages, page);
+    struct sp_known_page *k = sp_map_get(&s->rosters.pages, page);
     if (k) {
-        leave_ring(s, k);
+        sp_rosters_leave(&s->rosters, k);
+        sp_map_remove(&s->rosters.pages, page);
         free_texts(k);
         sp_free(k);
     }
@@ -166,8 +112,8 @@ static void free_known(void *known)
 
 static void free_all(struct sp_statuses *s)
 {
-    sp_map_free_objects_by(&s->pages, free_known);
-    sp_map_free_objects(&s->rings);
+    sp_rosters_clear(&s->rosters);
+    sp_map_free_objects_by(&s->rosters.pages, free_known);
 }
 
 void sp_statuses_clear(struct sp_statuses *s)
@@ -262,6 +208,7 @@ struct sp_statuses *sp_statuses_new(void)
     pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&s->lock, &attributes);
     pthread_rwlockattr_destroy(&attributes);
+    sp_rosters_init(&s->rosters);
     s->version = 1;
     s->caught_up = true;
     return s;
@@ -302,6 +249,7 @@ void sp_statuses_stop(struct sp_statuses *s)
         samepage_status_close(s->client);
     }
     free_all(s);
+    sp_rosters_done(&s->rosters);
     sp_buf_done(&s->url);
     sp_buf_done(&s->line);
     pthread_rwlock_destroy(&s->lock);
@@ -338,11 +286,11 @@ static enum sp_page_kind kind_of(const struct sp_status_event *e)
 }
 
 /* While statuses are in flight, a winner can have a winner of its own. */
-static struct sp_group_id group_of(const struct sp_statuses *s, const struct known *k)
+static struct sp_group_id group_of(const struct sp_statuses *s, const struct sp_known_page *k)
 {
     enum { HOPS = 8 };
     for (int hops = 0; hops < HOPS && !sp_id_is_zero(k->winner); hops++) {
-        const struct known *winner = sp_map_get(&s->pages, k->winner);
+        const struct sp_known_page *winner = sp_map_get(&s->rosters.pages, k->winner);
         if (!winner)
             break;
         k = winner;
@@ -350,7 +298,7 @@ static struct sp_group_id group_of(const struct sp_statuses *s, const struct kno
     return k->event.group;
 }
 
-static void view(const struct sp_statuses *s, const struct known *k,
+static void view(const struct sp_statuses *s, const struct sp_known_page *k,
                  void (*each)(void *arg, const struct sp_page_view *page), void *arg)
 {
     const struct sp_status_event *e = &k->event;
@@ -375,66 +323,21 @@ static void view(const struct sp_statuses *s, const struct known *k,
 enum sp_err sp_statuses_page(struct sp_statuses *s, struct sp_id page,
                              void (*each)(void *arg, const struct sp_page_view *page), void *arg)
 {
-    const struct known *k = sp_map_get(&s->pages, page);
+    const struct sp_known_page *k = sp_map_get(&s->rosters.pages, page);
     if (!k)
         return SP_NOT_FOUND;
     view(s, k, each, arg);
     return SP_OK;
 }
 
-/* The members that are asked for, as a heap with the least id at its top: all are looked at, and
- * only those that the caller takes are put in order. */
-struct heap {
-    const struct known **items;
-    size_t count;
-    size_t cap;
+struct listing {
+    bool (*each)(void *arg, const struct sp_member_view *member);
+    void *arg;
 };
 
-static bool is_before(const struct known *a, const struct known *b)
+static bool show(void *arg, const struct sp_known_page *k)
 {
-    return memcmp(&a->page, &b->page, sizeof a->page) < 0;
-}
-
-static void sift_down(struct heap *h, size_t at)
-{
-    const struct known *k = h->items[at];
-    for (size_t child; (child = 2 * at + 1) < h->count; at = child) {
-        child += child + 1 < h->count && is_before(h->items[child + 1], h->items[child]);
-        if (!is_before(h->items[child], k))
-            break;
-        h->items[at] = h->items[child];
-    }
-    h->items[at] = k;
-}
-
-static const struct known *take_first(struct heap *h)
-{
-    const struct known *first = h->items[0];
-    h->items[0] = h->items[--h->count];
-    if (h->count)
-        sift_down(h, 0);
-    return first;
-}
-
-static void put_after(struct heap *h, const struct known *k, struct sp_id after)
-{
-    if (!sp_id_is_zero(after) && memcmp(&k->page, &after, sizeof after) <= 0)
-        return;
-    sp_grow(&h->items, &h->cap, h->count + 1);
-    h->items[h->count++] = k;
-}
-
-static void put_losers(struct sp_statuses *s, struct heap *h, struct sp_id winner,
-                       struct sp_id after)
-{
-    const struct ring *r = sp_map_get(&s->rings, losers_key(winner));
-    for (struct sp_lru *at = r ? r->ring.next : NULL; r && at != &r->ring; at = at->next)
-        put_after(h, SP_LRU_OBJECT(at, struct known, ring), after);
-}
-
-static bool show(const struct known *k, bool (*each)(void *arg, const struct sp_member_view *),
-                 void *arg)
-{
+    const struct listing *l = arg;
     const struct sp_status_event *e = &k->event;
     struct sp_member_view v = {.page = k->page,
                                .url = e->url,
@@ -446,36 +349,31 @@ static bool show(const struct known *k, bool (*each)(void *arg, const struct sp_
                                .reason = e->reason,
                                .winner = k->winner,
                                .similarity = e->similarity};
-    return each(arg, &v);
+    return l->each(l->arg, &v);
 }
 
-/* In the order of their ids, as a state has them. The rings are in the order of the events: a page
- * that has a new one meanwhile, or leaves the group, would change its place there. */
+/* In the order of their ids, as a state has them: in the order of the events, a page that has a new
+ * one meanwhile, or leaves the group, would change its place. */
 enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group, struct sp_id after,
                                 bool (*each)(void *arg, const struct sp_member_view *member),
                                 void *arg)
 {
-    const struct ring *r = sp_map_get(&s->rings, group_key(group));
-    struct heap h = {0};
-    for (struct sp_lru *at = r ? r->ring.next : NULL; r && at != &r->ring; at = at->next) {
-        const struct known *k = SP_LRU_OBJECT(at, struct known, ring);
-        put_after(&h, k, after);
-        put_losers(s, &h, k->page, after);
-    }
-    for (size_t i = h.count / 2; i-- > 0;)
-        sift_down(&h, i);
-    while (h.count && show(take_first(&h), each, arg))
-        continue;
-    sp_free(h.items);
+    struct listing l = {each, arg};
+    sp_rosters_list(&s->rosters, group, after, show, &l);
     return SP_OK;
+}
+
+uint64_t sp_statuses_looked_at(const struct sp_statuses *s)
+{
+    return s->rosters.looked_at;
 }
 
 enum sp_err sp_statuses_each_page(struct sp_statuses *s,
                                   void (*each)(void *arg, const struct sp_page_view *page),
                                   void *arg)
 {
-    for (size_t i = 0; i < s->pages.cap; i++)
-        if (s->pages.cells[i].object)
-            view(s, s->pages.cells[i].object, each, arg);
+    for (size_t i = 0; i < s->rosters.pages.cap; i++)
+        if (s->rosters.pages.cells[i].object)
+            view(s, s->rosters.pages.cells[i].object, each, arg);
     return SP_OK;
 }

@@ -44,6 +44,8 @@ enum sp_err sp_statuses_page(struct sp_statuses *s, struct sp_id page,
 enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group, struct sp_id after,
                                 bool (*each)(void *arg, const struct sp_member_view *member),
                                 void *arg);
+/* For tests, which are alone: how many members these calls have looked at. */
+uint64_t sp_statuses_looked_at(const struct sp_statuses *s);
 enum sp_err sp_statuses_each_page(struct sp_statuses *s,
                                   void (*each)(void *arg, const struct sp_page_view *page),
                                   void *arg);

@@ -63,11 +63,10 @@ static int by_rank(const void *a, const void *b)
 /* The member to which it redirects, or itself. */
 static uint32_t target_of(const struct sp_members *m, uint32_t i)
 {
-    if (m->list[i].view.kind == SP_PAGE_REDIRECT)
-        for (uint32_t k = 0; k < m->count; k++)
-            if (sp_id_eq(m->list[i].view.target, m->list[k].view.page))
-                return k;
-    return i;
+    const struct sp_member_view *v = &m->list[i].view;
+    const struct sp_group_member *target =
+        v->kind == SP_PAGE_REDIRECT ? sp_members_find(m, v->target) : NULL;
+    return target ? (uint32_t)(target - m->list) : i;
 }
 
 /* A redirect loses to the winner of the page at the end of its chain; in a loop, to none. */
@@ -94,7 +93,7 @@ static void regroup(struct trial *x)
 {
     struct sp_members *m = &x->members;
     float ignored;
-    qsort(m->list, m->count, sizeof *m->list, by_rank);
+    sp_members_order(m, by_rank);
     for (size_t i = 0; i < m->count; i++)
         sp_members_signature(x->t->reader, m, &m->list[i]);
     sp_sets_init(x->set, m->count);
