@@ -1,4 +1,5 @@
 /* Messages between stages: encoding and decoding change nothing. */
+#include "base/mem.h"
 #include "harness.h"
 #include "samples.h"
 
@@ -114,4 +115,26 @@ TEST(messages_that_break_the_rules_of_their_kind_are_refused)
     CU_ASSERT_PTR_NULL(back);
     sp_message_free(m);
     sp_buf_done(&out);
+}
+
+/* Earlier stages told a redirect so to forget the URL of its target. Read without the target, the
+ * message would erase the redirect. */
+TEST(an_erasure_that_names_a_target_is_refused)
+{
+    enum { BRANCH = 8 + 2 + 1 + 1 + 16 }; /* after fingerprint, kind, clock and page */
+    struct sp_message *m = sp_message_new(SP_MSG_ERASE), *back = NULL;
+    struct sp_buf out = {0}, old = {0};
+    m->page = (struct sp_id){1, 2};
+    m->erase.url = sp_strdup("");
+    sp_message_encode(m, &out);
+    CU_ASSERT_FATAL(out.len > BRANCH && out.data[BRANCH] == 0);
+    sp_buf_put(&old, out.data, BRANCH);
+    sp_buf_put_u8(&old, 2); /* the second branch */
+    sp_buf_put_id(&old, (struct sp_id){3, 4});
+    sp_buf_put(&old, out.data + BRANCH + 1, out.len - BRANCH - 1);
+    CU_ASSERT_EQUAL(sp_message_decode(sp_buf_view(&old), &back), SP_MALFORMED);
+    CU_ASSERT_PTR_NULL(back);
+    sp_message_free(m);
+    sp_buf_done(&out);
+    sp_buf_done(&old);
 }
