@@ -11,7 +11,7 @@
 struct sp_db_ops {
     enum sp_err (*get)(struct sp_db *db, struct sp_view key, struct sp_view *ret_value);
     void (*prefetch)(struct sp_db *db, struct sp_view key); /* NULL: nothing to do */
-    void (*expect)(struct sp_db *db, struct sp_view key); /* NULL: nothing to do */
+    void (*expect)(struct sp_db *db, struct sp_view key);   /* NULL: nothing to do */
     bool (*peek)(struct sp_db *db, struct sp_view key, struct sp_view *ret_value); /* or NULL */
     void (*put)(struct sp_db *db, struct sp_view key, struct sp_view value);
     void (*erase)(struct sp_db *db, struct sp_view key);
@@ -52,7 +52,7 @@ struct sp_db {
     bool uncached; /* the get or expect under way leaves nothing in the block cache */
     struct sp_db_counts counts;
     uint64_t committed_rows; /* put or deleted before the open batch */
-    char message[1024]; /* of the last error */
+    char message[1024];      /* of the last error */
 };
 
 #endif

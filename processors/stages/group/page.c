@@ -156,10 +156,8 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
         return;
     }
     c->rank.popularity = popularity_of(st, p, c);
-    if (!p) {
-        sp_group_found_prefetch(st, m->page);
+    if (!p)
         p = sp_page_actor_make(st, m->page, c->url);
-    }
     int64_t version = version_of(p, c);
     if (version <= p->version) {
         st->stats.late++;

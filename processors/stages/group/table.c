@@ -95,6 +95,7 @@ struct sp_page_actor *sp_page_actor_get(struct sp_group_stage *st, struct sp_id 
 struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id id,
                                          const char *url)
 {
+    sp_group_found_prefetch(st, id);
     struct sp_page_actor *p = sp_map_get(&st->pages, id);
     if (p) { /* gone, and not flushed yet */
         page_clear(p);

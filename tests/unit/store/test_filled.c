@@ -278,7 +278,7 @@ static void wait_for_files(const char *directory, size_t count)
 /* 64 MiB, then as much as there is, up to a write buffer. */
 TEST(more_is_gathered_as_the_state_grows)
 {
-    static const uint32_t mebibytes[] = {64, 64, 96};
+    static const uint32_t mebibytes[] = {32, 32, 64, 96};
     enum { BUFFER = 96 << 20, FILES = sizeof mebibytes / sizeof *mebibytes };
     const char *directory = temporary_directory();
     uint32_t at = 0;
