@@ -224,6 +224,14 @@ def a_group_of_many_winners_is_right_and_costs_a_fetch_the_same_in_a_crawl_four_
         work.run("run", "-q", "--verify", "-o", "out", "crawl")
 
 
+def large_pages_of_a_chain_are_held_against_no_more_winners_in_a_crawl_four_times_as_long(work):
+    """Bit patterns of 2,000 shingles rule out few winners, so that the index of a chain is worth more postings."""
+    few, many = (counts(work, "growing", pages, seeds="1", settings=["barrier.pages=1000"],
+                        counters={"winners": COUNTERS["winners"]}) for pages in (8000, 32000))
+    wrong = list(wrong_growth("growing", 8000, few, many, [], NOTHING))
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def pages_that_resemble_a_part_of_many_cost_the_same_in_a_crawl_four_times_as_long(work):
     """Smaller crawls, as those above, have a part of the stars that a page touches."""
     counters = {"comparisons": COUNTERS["comparisons"], "searches": COUNTERS["searches"], "probes": ["probes"]}

@@ -141,10 +141,13 @@ struct sp_large {
     uint32_t lacking_from;                   /* winners with which it is tried again */
     struct sp_lookup *lookup;                /* lookup.c; NULL: not needed */
     struct sp_sharing *sharing;              /* sharing.c; NULL: not needed yet, or of no use */
-    uint32_t sharing_from; /* winners with which it is tried again; 0: not tried yet */
-    uint32_t paid;         /* hubs that may be opened (cover.c) */
-    uint32_t may_decide;   /* so many further hubs may be decided before one that this step needs */
-    uint32_t may_read;     /* so many winners may be put into the indexes that are being made */
+    uint64_t
+        sharing_from;    /* cost of a search by patterns at which it is tried again; 0: not tried */
+    uint32_t examined;   /* winners, by searches in the lookup, and those that patterns did not */
+    uint32_t passed;     /* rule out; earlier searches count less */
+    uint32_t paid;       /* hubs that may be opened (cover.c) */
+    uint32_t may_decide; /* so many further hubs may be decided before one that this step needs */
+    uint32_t may_read;   /* so many winners may be put into the indexes that are being made */
     struct sp_hub_list near;     /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
     struct sp_hub_list doubts;   /* may no longer be connected */
@@ -402,6 +405,8 @@ bool sp_lookup_is_in(const struct sp_lookup_range *range, const struct sp_hub *w
 /* Fills l->near with the next winners of the range, by rank, that the folded patterns do not rule
  * out for the hub; none: it has no more. */
 void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range *range);
+/* What a search costs on average: as much as to compare so many patterns. */
+uint64_t sp_lookup_cost(const struct sp_large *l);
 /* Frees the patterns. */
 void sp_lookup_end(struct sp_large *l);
 

@@ -175,6 +175,25 @@ bool sp_lookup_is_in(const struct sp_lookup_range *range, const struct sp_hub *w
            (!range->end || sp_hub_before(w, range->end));
 }
 
+static void note_passed(struct sp_large *l, uint32_t examined, uint32_t passed)
+{
+    enum { MOST = 1 << 16 };
+    if (l->examined >= MOST) {
+        l->examined /= 2;
+        l->passed /= 2;
+    }
+    l->examined += examined;
+    l->passed += passed;
+}
+
+/* One that passes is fetched, and its whole pattern compared. Of large pages most pass. */
+uint64_t sp_lookup_cost(const struct sp_large *l)
+{
+    enum { PASSED = 32 };
+    uint64_t count = l->winners.count;
+    return count + (l->examined ? count * PASSED * l->passed / l->examined : 0);
+}
+
 void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range *range)
 {
     const struct sp_lookup *k = l->lookup;
@@ -190,8 +209,10 @@ void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range
             sp_prefetch_bytes(&k->benches[range->at + 1]->patterns, sizeof b->patterns.briefs);
         if (b->newest <= range->after)
             continue;
+        uint64_t near = sp_parity_near(&x, &b->patterns, b->count);
         l->stage->stats.held_against += b->count;
-        for (uint64_t near = sp_parity_near(&x, &b->patterns, b->count); near; near &= near - 1) {
+        note_passed(l, b->count, (uint32_t)__builtin_popcountll(near));
+        for (; near; near &= near - 1) {
             struct sp_hub *w = b->hubs[__builtin_ctzll(near)];
             if (sp_lookup_is_in(range, w))
                 sp_hub_list_add(&l->near, w);

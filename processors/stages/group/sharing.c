@@ -10,7 +10,7 @@
  * In a chain each page shares shingles with few others, so that few of thousands of winners are
  * left; their bit patterns are compared next. Where many winners have the same first shingles, as
  * those of one template do, this index is of no use, and lookup.c takes its place. It is tried
- * again when there are twice as many winners. */
+ * again when a search there costs twice as much. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@
 #include "group/large.h"
 
 enum {
-    WINNERS_LEAST = 1024,    /* comparing the patterns of fewer costs as much, and no memory */
+    COST_LEAST = 1024,       /* of a search by patterns: one that costs less needs no memory */
     POSTINGS_MOST = 1 << 25, /* what a table has room for, whatever the lengths of its lists */
     PRICE = 4,               /* of a search in vain: as much as so many others save */
     PRICE_MOST = 256
@@ -91,7 +91,7 @@ static bool is_full(struct sp_large *l)
 {
     if (l->sharing->count <= POSTINGS_MOST)
         return false;
-    l->sharing_from = UINT32_MAX;
+    l->sharing_from = UINT64_MAX;
     sp_sharing_end(l);
     return true;
 }
@@ -135,7 +135,7 @@ static void charge(struct sp_large *l)
     l->sharing->price += PRICE;
     if (l->sharing->price < PRICE_MOST)
         return;
-    l->sharing_from = 2 * l->winners.count;
+    l->sharing_from = 2 * sp_lookup_cost(l);
     sp_sharing_end(l);
 }
 
@@ -147,9 +147,9 @@ bool sp_sharing_is_whole(const struct sp_large *l)
 static bool is_due(const struct sp_large *l)
 {
     const struct sp_group_stage_options *o = &l->stage->options;
-    uint32_t from = l->sharing_from ? l->sharing_from : WINNERS_LEAST;
+    uint64_t from = l->sharing_from ? l->sharing_from : COST_LEAST;
     return sp_method_info(o->similarity.method)->jaccard &&
-           (o->large_from ? l->wins % 3 > 0 : l->winners.count >= from);
+           (o->large_from ? l->wins % 3 > 0 : sp_lookup_cost(l) >= from);
 }
 
 bool sp_sharing_serves(struct sp_large *l)
@@ -189,7 +189,17 @@ static uint64_t most_read(const struct sp_large *l)
     enum { SHARE = 8 }; /* reading a posting costs as much as comparing so many patterns */
     if (l->stage->options.large_from)
         return l->sharing->searches % 4 ? UINT32_MAX : 0;
-    return l->winners.count / SHARE;
+    return sp_lookup_cost(l) / SHARE;
+}
+
+static void prefetch(const struct sp_sharing *k, const uint32_t *shingles, uint32_t i,
+                     uint32_t count)
+{
+    enum { LISTS = 16, SHARDS = 32 }; /* ahead */
+    if (i + SHARDS < count)
+        sp_postings_prefetch_shard(k->postings, shingles[i + SHARDS]);
+    if (i + LISTS < count)
+        sp_postings_prefetch(k->postings, shingles[i + LISTS]);
 }
 
 bool sp_sharing_near(struct sp_large *l, struct sp_hub *h, const struct sp_lookup_range *range)
@@ -201,6 +211,7 @@ bool sp_sharing_near(struct sp_large *l, struct sp_hub *h, const struct sp_looku
     l->near.count = 0;
     k->searches++;
     for (uint32_t i = 0; i < count; i++) {
+        prefetch(k, shingles, i, count);
         if (is_repeat(shingles, i))
             continue;
         struct sp_posting_list list = sp_postings_get(k->postings, shingles[i]);
