@@ -6,7 +6,10 @@
  *
  * Damage is reported once. In gzip, reading continues at the next bytes that look like the head of
  * a member. If they are not one, that is reported as the next damage, so no data is made up. Damage
- * is often noticed only after the member's end, so the search starts a little earlier. */
+ * is often noticed only after the member's end, so the search starts earlier: a member whose end is
+ * missing takes that of others for its own for 25 KiB on average, of which nothing must get into a
+ * page. Where a member seems to begin within another one, decoding therefore looks ahead
+ * (gzip_members.h). */
 #include "input/source.h"
 
 #include <errno.h>
@@ -23,8 +26,9 @@
 #include "base/mem.h"
 #include "input/encoding.h"
 #include "input/folder.h"
+#include "input/gzip_members.h"
 
-enum { RAW_BYTES = 1 << 18, WINDOW_LOG_MAX = 27, OVERRUN_MAX = 1 << 13 };
+enum { RAW_BYTES = 1 << 20, WINDOW_LOG_MAX = 27, OVERRUN_MAX = 1 << 18 };
 enum { SKIPPED_HEADER = 8, DICTIONARY_MAX = 16 << 20 };
 
 enum kind { PLAIN, GZIP, ZSTANDARD, FOLDER };
@@ -48,6 +52,8 @@ struct sp_source {
     bool lost;    /* damage: look for the next member */
     bool tainted; /* see sp_source_is_tainted */
     size_t next;  /* the least place in raw where the next member may start */
+    size_t doubt; /* before it, a member must be proven: these bytes were taken for another's */
+    size_t sound; /* up to here, what looks like a head is known to be in the member */
     ZSTD_DCtx *zstd;
     const char *why; /* see sp_source_why */
     struct sp_folder *folder;
@@ -88,6 +94,8 @@ static enum sp_err refill(struct sp_source *s)
         memmove(s->raw, s->raw + from, s->len - from);
         s->len -= from;
         s->next = s->next > from ? s->next - from : 0;
+        s->doubt = s->doubt > from ? s->doubt - from : 0;
+        s->sound = s->sound > from ? s->sound - from : 0;
         s->at -= from;
     }
     while (!s->raw_end && s->len < RAW_BYTES) {
@@ -282,12 +290,13 @@ static enum sp_err read_plain(struct sp_source *s, char *to, size_t cap, size_t 
  * none. */
 static bool find_member(struct sp_source *s)
 {
-    for (; s->at + 3 <= s->len; s->at++)
-        if (starts_with(s, gzip_magic, 3))
+    for (;; s->at++) {
+        s->at = sp_gzip_find(s->raw, s->at, s->len, s->raw_end);
+        if (s->at + SP_GZIP_HEAD > s->len)
+            return false;
+        if (s->at >= s->doubt || sp_gzip_is_one(s->raw, s->at, s->len, s->raw_end))
             return true;
-    if (s->raw_end)
-        s->at = s->len;
-    return false;
+    }
 }
 
 /* `code` is Zstandard's error, or 0. */
@@ -302,8 +311,10 @@ static const char *why_not(enum sp_err err, ZSTD_ErrorCode code)
     if (code != 0)
         return "the compressed file is damaged here, and its rest is not read: Zstandard frames have "
                "no mark at which reading could go on";
-    return err == SP_TRUNCATED ? "the compressed file ends within a member"
-                               : "the compressed file is damaged here";
+    return err == SP_TRUNCATED
+               ? "the compressed file ends within a member: its end is missing; get "
+                 "the complete file, and pass it as a new one"
+               : "the compressed file is damaged here";
 }
 
 /* Skips the zeros that tapes and some tools append to a file, or to each of its members, to fill
@@ -318,46 +329,99 @@ static enum sp_err damaged(struct sp_source *s, enum sp_err err)
 {
     s->why = why_not(err, 0);
     s->tainted = s->inside && !s->fresh;
+    s->doubt = s->at;
     s->at = s->inside ? kept_from(s) : s->next;
     s->inside = false;
     s->lost = true;
     return err;
 }
 
+/* Whether the member that is being decoded was cut before the one that seems to begin at `at`. */
+static enum sp_err is_cut_here(struct sp_source *s, bool *ret_cut)
+{
+    *ret_cut = false;
+    while (!s->raw_end && s->len - s->at < RAW_BYTES / 2) {
+        enum sp_err err = refill(s);
+        if (err != SP_OK)
+            return err;
+    }
+    size_t end;
+    enum sp_gzip_fate fate = sp_gzip_look_ahead(&s->gzip, s->raw, s->at, s->len, &end);
+    bool fails = fate == SP_GZIP_FAILS || (fate == SP_GZIP_GOES_ON && s->raw_end);
+    /* Of the last bytes one cannot say, so what begins in them is looked at again. */
+    if (fate != SP_GZIP_ENDS)
+        end = end > s->at + OVERRUN_MAX ? end - OVERRUN_MAX : s->at;
+    s->sound = !fails && end > s->at ? end : s->at + 1;
+    *ret_cut = fails && sp_gzip_is_one(s->raw, s->at, s->len, s->raw_end);
+    return SP_OK;
+}
+
+/* Begins a member if one is there; *ret_begun. */
+static enum sp_err begin_member(struct sp_source *s, bool *ret_begun)
+{
+    enum sp_err err = SP_OK;
+    if (!s->lost)
+        skip_padding(s);
+    *ret_begun = false;
+    while (!s->raw_end && s->len - s->at < SP_GZIP_HEAD && s->at < s->len && err == SP_OK)
+        err = refill(s);
+    if (err != SP_OK || s->at == s->len || (s->lost && !find_member(s)))
+        return err;
+    s->next = s->at + 1;
+    if (!starts_with(s, gzip_magic, 3))
+        return damaged(s, SP_MALFORMED);
+    inflateReset(&s->gzip);
+    s->inside = s->fresh = *ret_begun = true;
+    s->lost = false;
+    s->sound = 0;
+    return SP_OK;
+}
+
+/* The place up to which the member can be decoded without a question. */
+static size_t safe_end(const struct sp_source *s)
+{
+    size_t from = s->next > s->at ? s->next : s->at;
+    from = s->sound > from ? s->sound : from;
+    return from < s->len ? sp_gzip_find(s->raw, from, s->len, s->raw_end) : s->len;
+}
+
 static enum sp_err read_gzip(struct sp_source *s, char *to, size_t cap, size_t *ret_len)
 {
     for (;;) {
-        bool enough = s->lost ? s->at + 3 <= s->len : s->at < s->len;
-        enum sp_err err = enough ? SP_OK : refill(s);
+        size_t least = s->lost || s->inside ? SP_GZIP_HEAD : 1;
+        enum sp_err err = SP_OK;
+        while (s->len - s->at < least && !s->raw_end && err == SP_OK)
+            err = refill(s);
+        bool begun = true, cut = false;
+        if (err == SP_OK && !s->inside)
+            err = begin_member(s, &begun);
         if (err != SP_OK)
             return err;
-        if (!s->inside) {
-            if (!s->lost)
-                skip_padding(s);
-            if (s->at == s->len && s->raw_end)
-                return SP_OK; /* the end, between members */
-            if (s->at == s->len)
-                continue;
-            while (!s->raw_end && s->len - s->at < 3 && err == SP_OK)
-                err = refill(s);
+        if (!begun && s->at == s->len && s->raw_end)
+            return SP_OK; /* the end, between members */
+        if (!begun)
+            continue;
+        size_t end = safe_end(s);
+        if (end == s->at && end < s->len) {
+            err = is_cut_here(s, &cut);
             if (err != SP_OK)
                 return err;
-            if (s->lost && !find_member(s))
+            if (!cut)
                 continue;
-            s->next = s->at + 1;
-            if (!starts_with(s, gzip_magic, 3))
-                return damaged(s, SP_MALFORMED);
-            inflateReset(&s->gzip);
-            s->inside = s->fresh = true;
-            s->lost = false;
+            s->why = "a member of the compressed file is damaged or was cut: another one begins "
+                     "before its end, where reading goes on; get the complete file, and pass it as "
+                     "a new one";
+            s->tainted = !s->fresh;
+            s->inside = false;
+            return SP_MALFORMED;
         }
         s->gzip.next_in = s->raw + s->at;
-        s->gzip.avail_in = (uInt)(s->len - s->at);
+        s->gzip.avail_in = (uInt)(end - s->at);
         s->gzip.next_out = (Bytef *)to;
         s->gzip.avail_out = (uInt)(cap < (1u << 30) ? cap : 1u << 30);
         uInt room = s->gzip.avail_out;
         int code = inflate(&s->gzip, Z_NO_FLUSH);
-        s->at = s->len - s->gzip.avail_in;
+        s->at = end - s->gzip.avail_in;
         *ret_len = room - s->gzip.avail_out;
         if (code == Z_STREAM_END)
             s->inside = false;

@@ -57,11 +57,12 @@ const char *make_text(const char *text)
     return make_file(sp_view_str(text));
 }
 
-static void put_deflated(struct sp_buf *out, struct sp_view bytes, int flush, int expected)
+static void put_deflated(struct sp_buf *out, struct sp_view bytes, int level, int flush,
+                         int expected)
 {
     enum { SYNC_BYTES = 5 }; /* of an empty block that ends a flush */
     z_stream z = {0};
-    CU_ASSERT_EQUAL_FATAL(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    CU_ASSERT_EQUAL_FATAL(deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     size_t bound = deflateBound(&z, bytes.len) + SYNC_BYTES;
     z.next_in = (Bytef *)(uintptr_t)bytes.data;
     z.avail_in = (uInt)bytes.len;
@@ -74,13 +75,18 @@ static void put_deflated(struct sp_buf *out, struct sp_view bytes, int flush, in
 
 void put_gzip(struct sp_buf *out, struct sp_view bytes)
 {
-    put_deflated(out, bytes, Z_FINISH, Z_STREAM_END);
+    put_gzip_level(out, bytes, Z_DEFAULT_COMPRESSION);
+}
+
+void put_gzip_level(struct sp_buf *out, struct sp_view bytes, int level)
+{
+    put_deflated(out, bytes, level, Z_FINISH, Z_STREAM_END);
 }
 
 void put_damaged_gzip(struct sp_buf *out, struct sp_view bytes)
 {
     enum { NO_BLOCK = 7 }; /* the last one, of a type that does not exist */
-    put_deflated(out, bytes, Z_SYNC_FLUSH, Z_OK);
+    put_deflated(out, bytes, Z_DEFAULT_COMPRESSION, Z_SYNC_FLUSH, Z_OK);
     sp_buf_put_u8(out, NO_BLOCK);
 }
 

@@ -12,6 +12,7 @@ const char *make_text(const char *text);
 /* Append one gzip member, one Zstandard frame, one Brotli stream, formatted text, or `count` equal
  * bytes. */
 void put_gzip(struct sp_buf *out, struct sp_view bytes);
+void put_gzip_level(struct sp_buf *out, struct sp_view bytes, int level);
 /* A gzip member that is damaged behind these bytes. */
 void put_damaged_gzip(struct sp_buf *out, struct sp_view bytes);
 void put_zstd(struct sp_buf *out, struct sp_view bytes);

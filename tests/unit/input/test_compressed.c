@@ -237,6 +237,68 @@ TEST(what_was_read_before_the_damage_of_a_large_member_stays)
     sp_buf_done(&text);
 }
 
+/* The decoder takes the bytes of the next members for those of the one that lacks its end, here up
+ * to 64 KiB of them: they were lost, and their text became part of a page. */
+TEST(a_gzip_member_without_its_end_does_not_swallow_the_next)
+{
+    enum { MEMBERS = 40, CUT = 7 };
+    for (int level = 0; level < 10; level += 3)
+        for (size_t part = 1; part < 12; part++) {
+            struct sp_buf file = {0}, text = {0};
+            for (int i = 0; i < MEMBERS; i++) {
+                sp_buf_reset(&text);
+                put_format(&text, "{\"url\":\"http://u/%d\",\"content\":\"", i);
+                put_noise(&text, (uint64_t)i, 5000);
+                sp_buf_put_str(&text, "\"}\n");
+                size_t before = file.len;
+                put_gzip_level(&file, sp_buf_view(&text), level);
+                if (i == CUT)
+                    file.len = before + (file.len - before) * part / 12;
+            }
+            struct got g = read_bytes(sp_buf_view(&file), NULL);
+            CU_ASSERT_EQUAL(g.pages, MEMBERS - 1);
+            CU_ASSERT_EQUAL_FATAL(g.count, MEMBERS);
+            check_bad(&g, CUT, SP_MALFORMED, "get the complete file");
+            for (size_t i = 0; i < g.count; i++)
+                CU_ASSERT(i == CUT || g.items[i].page.content.len == 5000);
+            got_done(&g);
+            sp_buf_done(&text);
+            sp_buf_done(&file);
+        }
+}
+
+/* A response that is itself a gzip file, in a member that is intact. */
+TEST(a_gzip_file_within_a_member_is_a_part_of_it)
+{
+    struct sp_buf inner = {0}, text = {0}, file = {0};
+    for (int i = 0; i < 300; i++) {
+        sp_buf_reset(&inner);
+        put_member(&inner, i, i + 1);
+        put_format(&text, "{\"url\":\"http://u/%d\",\"content\":\"text %d\"}\n", i, i);
+        sp_buf_put_view(&text, sp_buf_view(&inner));
+        sp_buf_put_u8(&text, '\n');
+        put_noise(&text, (uint64_t)i, 5000);
+        sp_buf_put_u8(&text, '\n');
+    }
+    put_gzip_level(&file, sp_buf_view(&text), 0);
+    struct got whole = read_bytes(sp_buf_view(&text), NULL),
+               g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL(g.pages, 300);
+    CU_ASSERT_EQUAL_FATAL(g.count, whole.count);
+    for (size_t i = 0; i < g.count; i++)
+        CU_ASSERT(same_item(&g.items[i], &whole.items[i]));
+    got_done(&g);
+    /* Cut: what it holds is not taken for its records. */
+    g = read_bytes(sp_view(file.data, file.len / 2), NULL);
+    CU_ASSERT(g.pages >= 145 && g.pages <= 155);
+    check_bad(&g, g.count - 1, SP_TRUNCATED, "its end is missing; get the complete file");
+    got_done(&g);
+    got_done(&whole);
+    sp_buf_done(&inner);
+    sp_buf_done(&text);
+    sp_buf_done(&file);
+}
+
 TEST(garbage_between_gzip_members_is_passed_over)
 {
     struct sp_buf file = {0};
