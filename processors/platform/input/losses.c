@@ -22,6 +22,9 @@ static const struct {
     [SP_LOSS_UTF8] = {SP_MALFORMED, "the row is not UTF-8; " TO_UTF8},
     [SP_LOSS_QUOTES] = {SP_MALFORMED,
                         "the file ends within quotation marks: one may be missing; " UNQUOTED},
+    [SP_LOSS_QUOTE] = {SP_MALFORMED,
+                       "a cell of the row begins with a quotation mark and none ends it: reading "
+                       "goes on in the next line; " UNQUOTED},
     [SP_LOSS_ARRAY] = {SP_TRUNCATED,
                        "the file ends before the JSON array does: elements may be missing"},
     [SP_LOSS_REVISION] = {SP_TOO_LARGE, "a revision is larger than input.max_record_bytes"},

@@ -15,6 +15,7 @@ enum sp_loss {
     SP_LOSS_COLUMNS,
     SP_LOSS_UTF8,
     SP_LOSS_QUOTES,
+    SP_LOSS_QUOTE,
     SP_LOSS_ARRAY,
     SP_LOSS_REVISION,
     SP_LOSS_TITLE,

@@ -3,7 +3,12 @@
  * is one.
  *
  * Each row repeats the names, so these have a limit; otherwise a row of two bytes could become a
- * line of any length. */
+ * line of any length.
+ *
+ * A cell whose last quotation mark is missing holds the rows behind it, up to the next mark, which
+ * begins a cell, or to the end of the file. libcsv takes such a mark as text unless it is strict. A
+ * row is therefore kept until it ends; if the lines within its cell prove to be rows, the row that
+ * lacks the mark is lost alone, and the next is read again. */
 #include <csv.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +23,7 @@
 
 enum { NAME_MAX_BYTES = 1024, NAMES_MAX_BYTES = 1 << 20 };
 enum { NO_MARK = 0xff }; /* begins no text in UTF-8 */
+enum { LENIENT = CSV_APPEND_NULL, STRICT = CSV_APPEND_NULL | CSV_STRICT };
 
 struct table {
     struct csv_parser parser;
@@ -33,7 +39,19 @@ struct table {
     const char *broken; /* why the rest of the file is not read, or NULL */
     uint64_t rows;      /* that have ended, with the one that names the columns */
     struct sp_buf row;
-    enum sp_loss lost; /* why the row is no page; SP_LOSSES: it is one */
+    enum sp_loss lost;  /* why the row is no page; SP_LOSSES: it is one */
+    struct sp_buf text; /* [start, at) of the row that has begun; the rest is to be read */
+    size_t start;
+    size_t at;
+    bool stray;        /* within a quoted cell, another seems to begin */
+    bool ended;        /* the row ended with the line that was read last */
+    bool dropped;      /* the row is so long that `text` has only a part of it */
+    char before;       /* the byte before `text` */
+    uint64_t row_line; /* in which the row begins, from 1 */
+    uint64_t opened;   /* the line in which the cell of `next` began */
+    size_t opened_column;
+    size_t next;      /* in `text`: the line after that; 0: no mark seems to be missing */
+    size_t next_look; /* when the row has so many bytes, whether one is missing */
     struct sp_buf *out;
 };
 
@@ -43,7 +61,8 @@ static void *make(char separator, const struct sp_input_fields *fields, uint64_t
     t->fields = fields;
     t->max_record = max_record;
     t->lost = SP_LOSSES;
-    csv_init(&t->parser, CSV_APPEND_NULL);
+    t->row_line = 1;
+    csv_init(&t->parser, LENIENT);
     csv_set_delim(&t->parser, (unsigned char)separator);
     if (fields->unquoted)
         csv_set_quote(&t->parser, NO_MARK);
@@ -58,6 +77,7 @@ static void release(void *state)
     csv_free(&t->parser);
     sp_buf_done(&t->names);
     sp_buf_done(&t->row);
+    sp_buf_done(&t->text);
     sp_free(t->name_at);
     sp_free(t);
 }
@@ -153,6 +173,7 @@ static void begin_row(struct table *t)
 {
     sp_buf_reset(&t->row);
     t->lost = SP_LOSSES;
+    t->stray = false;
     t->column = 0;
 }
 
@@ -173,17 +194,134 @@ static void put_lost(struct table *t)
     sp_buf_put_u8(t->out, '\n');
 }
 
-static void on_row(int end, void *arg)
+/* ---- a quotation mark that is missing ---- */
+
+static bool is_break(char c)
 {
-    struct table *t = arg;
-    (void)end;
-    if (t->broken)
+    return c == '\n' || c == '\r';
+}
+
+/* How many lines end in the text; `before` is the byte before it. */
+static size_t count_lines(struct sp_view text, char before)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < text.len; before = text.data[i++])
+        lines += is_break(text.data[i]) && !(text.data[i] == '\n' && before == '\r');
+    return lines;
+}
+
+static char byte_before(const struct table *t, size_t at)
+{
+    return at ? t->text.data[at - 1] : t->before;
+}
+
+/* Notes where reading could go on if a quotation mark is missing in the cell that is being read. */
+static void suspect(struct table *t)
+{
+    struct sp_view cell = sp_view((const char *)t->parser.entry_buf, t->parser.entry_pos);
+    struct sp_view row = sp_view(t->text.data + t->start, t->at - t->start);
+    if (!t->header_over || t->dropped || t->next || !t->parser.quoted || !cell.data)
         return;
+    size_t within = count_lines(cell, 0);
+    if (within == 0) /* most cells: do not look at the whole row for each */
+        return;
+    size_t i = 0, all = count_lines(row, byte_before(t, t->start));
+    if (within > all)
+        return;
+    for (size_t left = all - within + 1; left > 0; i++)
+        left -= count_lines(sp_view(row.data + i, 1), byte_before(t, t->start + i));
+    if (i < row.len && row.data[i - 1] == '\r' && row.data[i] == '\n')
+        i++;
+    t->next = t->start + i;
+    t->opened_column = t->column;
+    t->opened = t->row_line + all - within;
+}
+
+struct trial {
+    size_t columns;
+    size_t cells;
+    size_t rows;
+    bool wrong;
+};
+
+static void on_trial_cell(void *data, size_t len, void *arg)
+{
+    (void)data, (void)len;
+    ((struct trial *)arg)->cells++;
+}
+
+static void on_trial_row(int end, void *arg)
+{
+    struct trial *trial = arg;
+    (void)end;
+    trial->wrong |= trial->cells != trial->columns;
+    trial->rows++;
+    trial->cells = 0;
+}
+
+/* Whether the lines from `next` on that were read are rows with as many cells as there are columns.
+ * A few are enough if a mark is where none can be in a cell. */
+static bool proves_rows(const struct table *t, bool few, bool last)
+{
+    const size_t most = few ? 3 : 1000;
+    struct trial trial = {.columns = t->columns};
+    struct csv_parser parser;
+    bool sound = t->columns > 1;
+    csv_init(&parser, STRICT | CSV_STRICT_FINI);
+    csv_set_delim(&parser, t->parser.delim_char);
+    csv_set_realloc_func(&parser, sp_realloc);
+    csv_set_free_func(&parser, sp_free);
+    for (size_t i = t->next, end; sound && i < t->at && trial.rows < most; i = end) {
+        for (end = i + 1; end < t->at && !is_break(t->text.data[end - 1]); end++)
+            ;
+        sound = csv_parse(&parser, t->text.data + i, end - i, on_trial_cell, on_trial_row,
+                          &trial) == end - i &&
+                !trial.wrong;
+    }
+    if (sound && last && trial.rows < most)
+        sound = csv_fini(&parser, on_trial_cell, on_trial_row, &trial) == 0 && !trial.wrong;
+    /* Another cell of the same column begins with a mark, and may lack its end as well. */
+    bool again = few && trial.rows == 0 && trial.cells == t->opened_column && parser.quoted;
+    csv_free(&parser);
+    return sound && (trial.rows > 0 || again);
+}
+
+/* Loses the row, if a mark is missing in it, and goes back to the line after it. */
+static bool recover(struct table *t, bool few, bool last)
+{
+    enum { NOTE_MAX = 512, SHOWN = 1 << 12 };
+    char note[NOTE_MAX];
+    if (!t->next || !proves_rows(t, few, last))
+        return false;
+    snprintf(note, sizeof note, "%s; row %" PRIu64 ", whose cell begins in line %" PRIu64 ": ",
+             sp_loss_text(SP_LOSS_QUOTE), ++t->rows, t->opened);
+    sp_buf_put_str(t->out, note);
+    size_t from = t->start;
+    while (is_break(t->text.data[from]))
+        from++;
+    for (size_t i = from; i < t->next && i < from + SHOWN; i++)
+        sp_buf_put_u8(t->out, is_break(t->text.data[i]) ? ' ' : (uint8_t)t->text.data[i]);
+    sp_buf_put_u8(t->out, '\n');
+    csv_set_opts(&t->parser, LENIENT);
+    csv_fini(&t->parser, NULL, NULL, NULL);
+    t->row_line = t->opened + 1;
+    t->start = t->at = t->next;
+    t->next = t->next_look = 0;
+    begin_row(t);
+    return true;
+}
+
+/* ---- rows ---- */
+
+static void put_row(struct table *t)
+{
     t->rows++;
     if (!t->header_over) {
         t->header_over = true;
         return;
     }
+    if (t->stray && t->column < t->columns)
+        lose(t, SP_LOSS_QUOTE);
     if (t->lost != SP_LOSSES) {
         put_lost(t);
     } else if (t->row.len) {
@@ -191,6 +329,14 @@ static void on_row(int end, void *arg)
         sp_buf_put_str(t->out, "}\n");
     }
     begin_row(t);
+}
+
+/* The row is put later, because its text may have to be read again. */
+static void on_row(int end, void *arg)
+{
+    struct table *t = arg;
+    (void)end;
+    t->ended = true;
 }
 
 static void put_broken(struct table *t)
@@ -201,15 +347,83 @@ static void put_broken(struct table *t)
 
 /* Of a cell that is too large, libcsv need not keep what it has: its row is no page. Without spaces
  * to take back, one byte is enough for libcsv, of which it may take back the last. */
-static void check_size(struct table *t)
+static void drop_cell(struct table *t)
 {
-    if (t->parser.entry_pos <= t->max_record)
-        return;
     if (!t->header_over)
         t->broken = sp_loss_text(SP_LOSS_NAME);
     t->lost = SP_LOSS_CELL;
     t->parser.entry_pos = 1;
     t->parser.spaces = 0;
+}
+
+static void forget_row(struct table *t)
+{
+    t->row_line +=
+        count_lines(sp_view(t->text.data + t->start, t->at - t->start), byte_before(t, t->start));
+    t->start = t->at;
+    t->next = t->next_look = 0;
+}
+
+static void forget_text(struct table *t)
+{
+    t->before = byte_before(t, t->start);
+    if (t->start > 0)
+        memmove(t->text.data, t->text.data + t->start, t->text.len - t->start);
+    t->text.len -= t->start;
+    t->at -= t->start;
+    t->next -= t->next ? t->start : 0;
+    t->start = 0;
+}
+
+/* Reads the line [at, end) of the text, or the part of it that there is. */
+static void read_line(struct table *t, size_t end)
+{
+    bool first = true; /* a cell of an earlier line has not ended, if that is what is wrong */
+    t->ended = false;
+    for (; t->at < end; first = false) {
+        csv_set_opts(&t->parser, STRICT);
+        t->at += csv_parse(&t->parser, t->text.data + t->at, end - t->at, on_cell, on_row, t);
+        if (t->at == end)
+            break;
+        if (first)
+            suspect(t);
+        t->stray |= t->parser.quoted && t->at >= t->start + 2 &&
+                    t->text.data[t->at - 2] == (char)t->parser.delim_char;
+        csv_set_opts(&t->parser, LENIENT);
+        t->at += csv_parse(&t->parser, t->text.data + t->at, 1, on_cell, on_row, t);
+    }
+}
+
+/* What follows the line that was just read: the end of its row, or another line of it. */
+static void after_line(struct table *t)
+{
+    bool large = t->parser.entry_pos > t->max_record;
+    if (large)
+        suspect(t);
+    size_t len = t->at - t->start;
+    bool look = t->next && (t->ended || large || len >= t->next_look);
+    if (look && recover(t, !large, false))
+        return;
+    if (look)
+        t->next_look = 2 * len;
+    if (large)
+        drop_cell(t);
+    if (t->ended)
+        put_row(t);
+    t->dropped = !t->ended && (t->dropped || large || len > 2 * t->max_record);
+    if (t->ended || t->dropped)
+        forget_row(t);
+}
+
+static void read_text(struct table *t)
+{
+    while (t->at < t->text.len && !t->broken) {
+        size_t end = t->at + 1;
+        while (end < t->text.len && !is_break(t->text.data[end - 1]))
+            end++;
+        read_line(t, end);
+        after_line(t);
+    }
 }
 
 static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
@@ -222,8 +436,9 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
     if (mark)
         bytes = sp_view(bytes.data + mark, bytes.len - mark);
     t->begun = true;
-    SP_ASSERT(csv_parse(&t->parser, bytes.data, bytes.len, on_cell, on_row, t) == bytes.len);
-    check_size(t);
+    forget_text(t);
+    sp_buf_put_view(&t->text, bytes);
+    read_text(t);
     if (t->broken)
         put_broken(t);
 }
@@ -232,7 +447,11 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
 static void cut(void *state)
 {
     struct table *t = state;
+    csv_set_opts(&t->parser, LENIENT);
     csv_fini(&t->parser, NULL, NULL, NULL);
+    t->at = t->text.len;
+    forget_row(t);
+    t->dropped = false;
     begin_row(t);
     if (!t->header_over)
         t->broken = "the row that names the columns is damaged";
@@ -244,12 +463,24 @@ static bool end(void *state, struct sp_buf *out)
     t->out = out;
     if (t->broken)
         return false;
-    /* A cell whose quotation mark is missing would hold all rows after it. */
-    csv_set_opts(&t->parser, CSV_APPEND_NULL | CSV_STRICT | CSV_STRICT_FINI);
-    if (csv_fini(&t->parser, on_cell, on_row, t) != 0) {
+    bool closed, again;
+    do {
+        t->ended = false;
+        /* A cell whose quotation mark is missing would hold all rows after it. */
+        csv_set_opts(&t->parser, STRICT | CSV_STRICT_FINI);
+        closed = csv_fini(&t->parser, on_cell, on_row, t) == 0;
+        if (!closed)
+            suspect(t);
+        again = recover(t, closed, true);
+        if (again)
+            read_text(t);
+    } while (again && !t->broken);
+    if (!closed && !t->broken)
         t->broken = sp_loss_text(SP_LOSS_QUOTES);
+    if (t->broken)
         put_broken(t);
-    }
+    else if (t->ended)
+        put_row(t);
     return false;
 }
 

@@ -283,12 +283,12 @@ TEST(a_row_that_is_too_large_is_one_dead_letter_whatever_its_cells_are)
     sp_buf_done(&file);
 }
 
-TEST(rows_behind_a_missing_quotation_mark_are_no_page)
+TEST(lines_behind_a_missing_quotation_mark_are_no_page)
 {
     struct sp_buf file = {0};
     put_format(&file, "url,content\nhttp://a.example/,\"text\"\nhttp://b.example/,\"open\n");
     for (int i = 0; i < 50; i++)
-        put_format(&file, "http://c.example/%d,text\n", i);
+        put_format(&file, "http://c.example/%d text\n", i);
     check_conversion(&file, 1, 1, "within quotation marks", NULL);
     sp_buf_done(&file);
 }

@@ -195,3 +195,84 @@ TEST(an_array_that_ends_has_no_dead_letter)
         got_done(&g);
     }
 }
+
+/* Reads a table of `rows` rows; that of number `broken` lacks the mark at the end of its text. The
+ * others have a mark each, or none behind that row (`plain`). */
+static struct got read_with_a_mark_missing(int rows, int broken, bool plain, const char *line_end,
+                                           size_t chunk)
+{
+    struct sp_buf file = {0};
+    put_format(&file, "url,content,z%s", line_end);
+    for (int i = 0; i < rows; i++) {
+        const char *mark = plain && i > broken ? "" : "\"";
+        put_format(&file, "http://u/%d,%stext %d%s,more%s", i, mark, i, i == broken ? "" : mark,
+                   line_end);
+    }
+    return read_and_drop(&file, &(struct reading){.chunk_bytes = chunk});
+}
+
+TEST(a_row_that_lacks_a_quotation_mark_is_lost_alone)
+{
+    static const char *const line_ends[] = {"\n", "\r\n", "\r"};
+    static const int sizes[] = {10, 1000, 100000};
+    for (int i = 0; i < 3; i++)
+        for (int where = 0; where < 3; where++)
+            for (int k = 0; k < 6; k++) {
+                int rows = sizes[i], broken = where == 0 ? 1 : where == 1 ? rows / 2 : rows - 2;
+                char text[32], place[96];
+                struct got g = read_with_a_mark_missing(rows, broken, k > 2, line_ends[k % 3],
+                                                        rows > 1000 ? 0 : 1 + 300 * (size_t)k);
+                CU_ASSERT_EQUAL_FATAL(g.count, (size_t)rows);
+                CU_ASSERT_EQUAL(g.pages, (size_t)rows - 1);
+                check_bad(&g, (size_t)broken, SP_MALFORMED, "none ends it");
+                check_bad(&g, (size_t)broken, SP_MALFORMED, "input.quotes=off");
+                snprintf(place, sizeof place, "line %d: http://u/%d,\"text", broken + 2, broken);
+                struct sp_view raw = g.items[broken].raw;
+                CU_ASSERT_PTR_NOT_NULL(memmem(raw.data, raw.len, place, strlen(place)));
+                for (int n = 0; n < rows; n++) {
+                    snprintf(text, sizeof text, "text %d", n);
+                    CU_ASSERT(n == broken || view_is(g.items[n].page.content, text));
+                }
+                got_done(&g);
+            }
+}
+
+TEST(rows_that_lack_a_quotation_mark_one_after_another_are_lost_alone)
+{
+    struct sp_buf file = {0};
+    put_format(&file, "url,content,z\n");
+    for (int i = 0; i < 9; i++)
+        put_format(&file, "http://u/%d,\"text%s,more\n", i, i > 2 && i < 6 ? "" : "\"");
+    struct got g = read_and_drop(&file, NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 9);
+    for (size_t i = 0; i < g.count; i++)
+        CU_ASSERT_EQUAL(g.items[i].err, i > 2 && i < 6 ? SP_MALFORMED : SP_OK);
+    got_done(&g);
+}
+
+TEST(cells_that_run_into_one_another_are_no_page)
+{
+    struct got g = read_text("url,content,z\n\"http://u/1\",\"open,\"more\"\n"
+                             "\"http://u/2,\"text\",\"more\"\n\"http://u/3\",\"text\",\"more\"\n");
+    CU_ASSERT_EQUAL_FATAL(g.count, 3);
+    check_bad(&g, 0, SP_MALFORMED, "none ends it");
+    check_bad(&g, 1, SP_MALFORMED, "none ends it");
+    check_page(&g, 2, "http://u/3", "text");
+    got_done(&g);
+}
+
+/* What was read without a question stays: texts of several lines that look like rows, and marks
+ * within cells that should be doubled. */
+TEST(a_cell_of_several_lines_may_look_like_rows)
+{
+    struct got g =
+        read_text("url,content,z\nhttp://u/1,\"a,b,c\nd,e,f\n\"\"g\"\",h,i\n\",more\n"
+                  "http://u/2,\"he said:\n\"hi\" there\",more\nhttp://u/3,\"a \"b\" c\",more\n"
+                  "http://u/4,\"a,b,c\nd,e,f\ng,h,i\"");
+    CU_ASSERT_EQUAL_FATAL(g.count, 4);
+    check_page(&g, 0, "http://u/1", "a,b,c\nd,e,f\n\"g\",h,i\n");
+    check_page(&g, 1, "http://u/2", "he said:\n\"hi\" there");
+    check_page(&g, 2, "http://u/3", "a \"b\" c");
+    check_page(&g, 3, "http://u/4", "a,b,c\nd,e,f\ng,h,i");
+    got_done(&g);
+}
