@@ -229,6 +229,31 @@ def damage_is_a_dead_letter(work):
     check_in("more cells than the table has columns", work.json_lines("dead4")[0]["detail"])
 
 
+def a_compressed_file_whose_first_bytes_are_damaged_is_refused(work):
+    """Not read as lines, of which none is JSON."""
+    lines = json_lines([{"url": f"http://a.example/{n}", "content": f"{WORDS} {n}"} for n in range(50)]).encode()
+    body = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nsome words"
+    warc = (b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\nWARC-Date: 2023-01-01T00:00:00Z\r\n"
+            b"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n" % (len(body), body))
+    for name, content in ("a.warc.gz", gzip.compress(warc) * 3), ("a.jsonl.gz", gzip.compress(lines)):
+        for bad in ([bytes(n) + content[n:] for n in range(1, 5)] + [content[n:] for n in range(1, 5)] +
+                    [content[:n] for n in (1, 2)]):
+            work.write(name, bad)
+            done = work.run("run", "-q", "--dead-letter", "dead", name, code=1)
+            check_equal(done.err, f"samepage: {name} is not a gzip file, or its first bytes are damaged; fetch it again, "
+                        "or rename it if it is of another format\n", "message")
+    work.write("b.warc", b"X" + warc[1:])
+    check_in("b.warc is not a WARC file, or its first bytes are", work.run("run", "-q", "b.warc", code=1).err)
+    work.write("b.jsonl.gz", gzip.compress(gzip.compress(lines)))
+    check_in("compressed twice", work.run("run", "-q", "b.jsonl.gz", code=1).err)
+    # What a download has decompressed under its old name is read, and so is what follows a damaged member.
+    for name, content, pages in (("c.warc.gz", warc, 1), ("c.jsonl.gz", lines, 50),
+                                 ("d.warc.gz", b"\x1f\x8b\x08\xff" + gzip.compress(warc)[4:] + gzip.compress(warc), 1)):
+        work.write(name, content)
+        urls = {json.loads(line)["url"] for line in work.run("run", "-q", name).out.splitlines()}
+        check_equal(len(urls), pages, name)
+
+
 def pipes_are_read_once(work):
     """A pipe as input is not opened to look at it first: what is read of it then would be lost."""
     crawl = work.crawl(pages=300)

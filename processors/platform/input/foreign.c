@@ -3,8 +3,14 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #define IN_CHARSET(name) name "; convert it: iconv -f " name " -t UTF-8 FILE | samepage ... -"
+
+#define DAMAGED(format)                                                                            \
+    "not a " format                                                                                \
+    " file, or its first bytes are damaged; fetch it again, or rename it if it is of "             \
+    "another format"
 
 /* Whether the first line is only the beginning of a JSON object. No line of JSONL begins with a
  * quotation mark. */
@@ -29,6 +35,9 @@ const char *sp_input_foreign(struct sp_view head)
          "7zXZ",
          5, "compressed with xz; decompress it, or use gzip or Zstandard"},
         {"BZh", 3, "compressed with bzip2; pipe it in: bzcat FILE | samepage ... -"},
+        {"\x1f\x8b\x08", 3, "compressed twice; decompress it once: zcat FILE > ANOTHER"},
+        {"\x28\xb5\x2f\xfd", 4, "compressed twice; decompress it once: zstdcat FILE > ANOTHER"},
+        {"\x1f\x8b", 2, DAMAGED("gzip")},
         {"PK\x03\x04", 4, "a ZIP archive; unpack it first"},
         {"PAR1", 4, "a Parquet file; `python -m samepage` reads these (the Python package)"},
         {"%PDF-", 5, "a PDF file; make text of it (pdftotext)"},
@@ -44,5 +53,39 @@ const char *sp_input_foreign(struct sp_view head)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (head.len >= formats[i].len && memcmp(head.data, formats[i].magic, formats[i].len) == 0)
             return formats[i].text;
+    return NULL;
+}
+
+static bool ends_in(struct sp_view name, const char *suffix)
+{
+    size_t n = strlen(suffix);
+    return name.len >= n && strncasecmp(name.data + name.len - n, suffix, n) == 0;
+}
+
+static bool is_text(struct sp_view head)
+{
+    enum { LOOKED_AT = 64 };
+    for (size_t i = 0; i < head.len && i < LOOKED_AT; i++) {
+        unsigned char c = (unsigned char)head.data[i];
+        if (c < 0x20 && !memchr("\t\n\f\r\x1b", c, 5))
+            return false;
+    }
+    return true;
+}
+
+const char *sp_input_misnamed(struct sp_view head, const char *name)
+{
+    static const char *const archives[] = {".warc", ".wet", ".wat"};
+    struct sp_view base = sp_view_str(name);
+    bool gzip = ends_in(base, ".gz"), zstandard = ends_in(base, ".zst");
+    if (head.len == 0)
+        return NULL;
+    /* Programs that download files decompress them and keep the name. */
+    if ((gzip || zstandard) && !is_text(head))
+        return gzip ? DAMAGED("gzip") : DAMAGED("Zstandard");
+    base.len -= gzip ? 3 : zstandard ? 4 : 0;
+    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++)
+        if (ends_in(base, archives[i]) && head.data[0] != '{')
+            return DAMAGED("WARC");
     return NULL;
 }
