@@ -27,6 +27,10 @@ static const struct {
                        "goes on in the next line; " UNQUOTED},
     [SP_LOSS_ARRAY] = {SP_TRUNCATED,
                        "the file ends before the JSON array does: elements may be missing"},
+    [SP_LOSS_ELEMENT] = {SP_MALFORMED,
+                         "an element of the JSON array is broken, and the rest of the file is not "
+                         "read, because nothing says where the next element begins; correct it, or "
+                         "write one object a line: jq -c '.[]' FILE"},
     [SP_LOSS_REVISION] = {SP_TOO_LARGE, "a revision is larger than input.max_record_bytes"},
     [SP_LOSS_TITLE] = {SP_MALFORMED,
                        "a title, a time or the wiki's address is longer than 8,192 bytes"},

@@ -17,6 +17,7 @@ enum sp_loss {
     SP_LOSS_QUOTES,
     SP_LOSS_QUOTE,
     SP_LOSS_ARRAY,
+    SP_LOSS_ELEMENT,
     SP_LOSS_REVISION,
     SP_LOSS_TITLE,
     SP_LOSS_XML,

@@ -276,3 +276,75 @@ TEST(a_cell_of_several_lines_may_look_like_rows)
     check_page(&g, 3, "http://u/4", "a,b,c\nd,e,f\ng,h,i");
     got_done(&g);
 }
+
+/* An array of ten objects; `wrong` stands for that of number `at`. */
+static void put_array(struct sp_buf *file, const char *separator, const char *wrong, int at)
+{
+    for (int i = 0; i < 10; i++) {
+        sp_buf_put_str(file, i == 0 ? "[" : separator);
+        if (i == at)
+            sp_buf_put_str(file, wrong);
+        else
+            put_format(file, "{\"url\":\"http://u/%d\",\"content\":\"},{ %d\"}", i, i);
+    }
+    sp_buf_put_str(file, "]");
+}
+
+TEST(after_a_broken_element_an_array_goes_on_at_the_next)
+{
+    static const char *const separators[] = {",", ", ", ",\n", ",\n  ", "\n,\n"};
+    static const char *const wrong[] = {"{\"url\":\"http://x/\",\"content\":\"text}",
+                                        "{\"url\":\"http://x/\",\"content\":text\"}",
+                                        "{\"url\":\"http://x/\",\"content\":\"te\"xt\"}",
+                                        "{\"url\":\"http://x/\",content\":\"text\"}",
+                                        "{\"url\":\"http://x/\",\"content\":\"text\"",
+                                        "{\"url\":\"http://x/\",\"content\":\"text\"}}"};
+    for (size_t s = 0; s < sizeof separators / sizeof *separators; s++)
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+            for (int at = 1; at < 9; at++) {
+                struct sp_buf file = {0};
+                put_array(&file, separators[s], wrong[k], at);
+                struct got g = read_and_drop(&file, &(struct reading){.chunk_bytes = 1 + 7 * k});
+                CU_ASSERT_EQUAL(g.pages, 9);
+                CU_ASSERT_EQUAL_FATAL(g.count, 10);
+                CU_ASSERT_EQUAL(g.items[at].err, SP_MALFORMED);
+                for (int i = 0; i < 10; i++) {
+                    char url[32], content[32];
+                    snprintf(url, sizeof url, "http://u/%d", i);
+                    snprintf(content, sizeof content, "},{ %d", i);
+                    if (i != at)
+                        check_page(&g, (size_t)i, url, content);
+                }
+                got_done(&g);
+            }
+}
+
+/* An object within an element must not be taken for one. */
+TEST(where_the_next_element_begins_is_not_guessed)
+{
+    struct got g =
+        read_text("[{\"url\":\"http://u/0\",\"content\":\"a\"},"
+                  "{\"url\":\"http://u/1\",\"links\":[{\"url\":\"x\"}],\"content\":\"b\"},"
+                  "{\"url\":\"http://u/2\",\"content\":\"c,\"links\":[{\"url\":\"http://v/\"},"
+                  "{\"url\":\"http://w/\",\"content\":\"d\"}]},"
+                  "{\"url\":\"http://u/3\",\"content\":\"e\"}]");
+    CU_ASSERT_EQUAL(g.pages, 2);
+    CU_ASSERT_EQUAL_FATAL(g.count, 4);
+    check_page(&g, 1, "http://u/1", "b");
+    check_bad(&g, 3, SP_MALFORMED, "the rest of the file is not read");
+    CU_ASSERT_PTR_NOT_NULL(strstr(g.items[3].raw.data, "it is number 3 of the elements"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(g.items[3].raw.data, "begins at byte 93 of the file"));
+    got_done(&g);
+}
+
+TEST(elements_that_are_no_objects_are_lost_alone)
+{
+    struct got g =
+        read_text("[[{\"a\":1},{\"b\":[[2]]}],{\"url\":\"http://u/0\",\"content\":\"a\"},7,\"x\","
+                  "{\"url\":\"http://u/1\",\"content\":\"b\"},null,[[\"\"],[]]]");
+    CU_ASSERT_EQUAL(g.pages, 2);
+    CU_ASSERT_EQUAL_FATAL(g.count, 7);
+    check_page(&g, 1, "http://u/0", "a");
+    check_page(&g, 4, "http://u/1", "b");
+    got_done(&g);
+}
