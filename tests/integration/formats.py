@@ -254,6 +254,23 @@ def a_compressed_file_whose_first_bytes_are_damaged_is_refused(work):
         check_equal(len(urls), pages, name)
 
 
+def a_charset_without_a_mark_and_lines_that_end_in_cr_are_named(work):
+    lines = json_lines([{"url": f"http://a.example/{n}", "content": "some words"} for n in range(3)])
+    table = "url,content\nhttp://a.example/,some words\n"
+    for charset in "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE":
+        for name, text in ("a.jsonl", lines), ("a.csv", table):
+            work.write(name, text.encode(charset))
+            check_in(f"{name} is {charset}; convert it: iconv -f {charset} -t UTF-8 FILE",
+                     work.run("run", "-q", name, code=1).err)
+    work.write("cr.jsonl", lines.replace("\n", "\r"))
+    check_in("lines end in CR alone; convert it: tr '\\r' '\\n' < FILE", work.run("run", "-q", "cr.jsonl", code=1).err)
+    work.write("mixed.jsonl", lines.replace("\n", "\r\n"))
+    urls = {json.loads(line)["url"] for line in work.run("run", "-q", "mixed.jsonl").out.splitlines()}
+    check_equal(len(urls), 3, "lines that end in CR and LF")
+    work.write("empty.zip", b"PK\x05\x06" + bytes(18))
+    check_in("an empty ZIP archive", work.run("run", "-q", "empty.zip", code=1).err)
+
+
 def pipes_are_read_once(work):
     """A pipe as input is not opened to look at it first: what is read of it then would be lost."""
     crawl = work.crawl(pages=300)

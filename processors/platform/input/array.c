@@ -234,6 +234,18 @@ static void feed_byte(struct array *a, char c, struct sp_buf *out)
         stop(a, out);
 }
 
+/* How many bytes within a string neither end it nor may begin `start`, which has a comma first. */
+static size_t plain_bytes(const struct array *a, struct sp_view bytes)
+{
+    size_t n = 0;
+    if (!a->in_string || a->escaped || a->matched > 0 || (a->start.len > 0 && !a->started))
+        return 0;
+    while (n < bytes.len && bytes.data[n] != '"' && bytes.data[n] != '\\' && bytes.data[n] != ',' &&
+           bytes.data[n] != '\n' && bytes.data[n] != '\r')
+        n++;
+    return n;
+}
+
 static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
 {
     struct array *a = state;
@@ -248,6 +260,13 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
             continue;
         }
         a->begun = true;
+        size_t plain = plain_bytes(a, sp_view(bytes.data + i, bytes.len - i));
+        if (plain > 0) {
+            sp_buf_put(out, bytes.data + i, plain);
+            a->at += plain;
+            i += plain - 1;
+            continue;
+        }
         feed_byte(a, c, out);
     }
 }

@@ -23,6 +23,24 @@ static bool is_spread(struct sp_view head)
            memchr(head.data, '\n', at);
 }
 
+/* Whether the first bytes are such characters as all formats begin with, each in `width` bytes, of
+ * which that at `place` is not zero. */
+static bool is_wide(struct sp_view head, size_t width, size_t place)
+{
+    enum { CHARACTERS = 4 };
+    for (size_t i = 0; i < CHARACTERS * width; i++)
+        if (i >= head.len || (head.data[i] != 0) != (i % width == place))
+            return false;
+    return true;
+}
+
+/* Whether lines end in CR alone, which cannot be within a JSON string. */
+static bool ends_lines_in_cr(struct sp_view head)
+{
+    return head.len > 0 && head.data[0] == '{' && !memchr(head.data, '\n', head.len) &&
+           memmem(head.data, head.len, "}\r{\"", 4);
+}
+
 const char *sp_input_foreign(struct sp_view head)
 {
     static const struct {
@@ -39,6 +57,7 @@ const char *sp_input_foreign(struct sp_view head)
         {"\x28\xb5\x2f\xfd", 4, "compressed twice; decompress it once: zstdcat FILE > ANOTHER"},
         {"\x1f\x8b", 2, DAMAGED("gzip")},
         {"PK\x03\x04", 4, "a ZIP archive; unpack it first"},
+        {"PK\x05\x06", 4, "an empty ZIP archive"},
         {"PAR1", 4, "a Parquet file; `python -m samepage` reads these (the Python package)"},
         {"%PDF-", 5, "a PDF file; make text of it (pdftotext)"},
         {"\xff\xfe\0\0", 4, IN_CHARSET("UTF-32")}, /* begins as UTF-16 does */
@@ -50,6 +69,16 @@ const char *sp_input_foreign(struct sp_view head)
     if (is_spread(head))
         return "JSON whose objects take several lines; write each as one line: jq -c . FILE | "
                "samepage ... -";
+    if (ends_lines_in_cr(head))
+        return "JSON whose lines end in CR alone; convert it: tr '\\r' '\\n' < FILE | samepage ... -";
+    if (is_wide(head, 2, 0))
+        return IN_CHARSET("UTF-16LE");
+    if (is_wide(head, 2, 1))
+        return IN_CHARSET("UTF-16BE");
+    if (is_wide(head, 4, 0))
+        return IN_CHARSET("UTF-32LE");
+    if (is_wide(head, 4, 3))
+        return IN_CHARSET("UTF-32BE");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (head.len >= formats[i].len && memcmp(head.data, formats[i].magic, formats[i].len) == 0)
             return formats[i].text;
