@@ -62,7 +62,8 @@ static void put_deflated(struct sp_buf *out, struct sp_view bytes, int level, in
 {
     enum { SYNC_BYTES = 5 }; /* of an empty block that ends a flush */
     z_stream z = {0};
-    CU_ASSERT_EQUAL_FATAL(deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    CU_ASSERT_EQUAL_FATAL(deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY),
+                          Z_OK);
     size_t bound = deflateBound(&z, bytes.len) + SYNC_BYTES;
     z.next_in = (Bytef *)(uintptr_t)bytes.data;
     z.avail_in = (uInt)bytes.len;
