@@ -254,6 +254,25 @@ def a_compressed_file_whose_first_bytes_are_damaged_is_refused(work):
         check_equal(len(urls), pages, name)
 
 
+def an_array_that_is_not_read_to_its_end_is_an_error(work):
+    """Behind the broken element, an object within an element could be taken for one."""
+    def element(n, **more):
+        return json.dumps({"url": f"http://a.example/{n}", "content": f"some words {n}", **more})
+
+    items = [element(n, links=[{"url": "x"}]) for n in range(9)]
+    work.write("a.json", f"[{','.join(items[:5])},{items[5].replace('some', 's' + chr(34))},{','.join(items[6:])}]")
+    done = work.run("run", "-q", "-o", "out", "--dead-letter", "dead", "a.json", code=1)
+    check_in("a.json is read up to its record 6 (from 0) only: an element of the JSON array is broken", done.err)
+    check_equal({line["url"] for line in work.json_lines("out")}, {f"http://a.example/{n}" for n in range(5)}, "pages")
+    check_in(f"it is number 6 of the elements, from 1, and begins at byte {len(','.join(items[:5])) + 2} of the file",
+             work.json_lines("dead")[-1]["raw"])
+    # Without such objects the next element is found.
+    items = [element(n) for n in range(9)]
+    work.write("b.json", f"[{','.join(items[:5])},{items[5].replace('some', 's' + chr(34))},{','.join(items[6:])}]")
+    done = work.run("run", "-q", "-o", "out2", "b.json")
+    check_equal(len({line["url"] for line in work.json_lines("out2")}), 8, "pages")
+
+
 def a_charset_without_a_mark_and_lines_that_end_in_cr_are_named(work):
     lines = json_lines([{"url": f"http://a.example/{n}", "content": "some words"} for n in range(3)])
     table = "url,content\nhttp://a.example/,some words\n"

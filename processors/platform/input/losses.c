@@ -53,3 +53,8 @@ const char *sp_loss_of(struct sp_view line, enum sp_err *ret_err)
     }
     return NULL;
 }
+
+bool sp_loss_ends_array(const char *why)
+{
+    return strcmp(why, losses[SP_LOSS_ELEMENT].why) == 0;
+}

@@ -4,6 +4,8 @@
 #ifndef SP_INPUT_LOSSES_H
 #define SP_INPUT_LOSSES_H
 
+#include <stdbool.h>
+
 #include "base/bytes.h"
 #include "base/err.h"
 
@@ -29,5 +31,8 @@ const char *sp_loss_text(enum sp_loss loss);
 /* The reason, a literal, if the line stands for what was lost, with its error; otherwise NULL, and
  * *ret_err is unchanged. */
 const char *sp_loss_of(struct sp_view line, enum sp_err *ret_err);
+
+/* Whether the reason means that elements of a JSON array behind the record were not read. */
+bool sp_loss_ends_array(const char *why);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "input/losses.h"
 
 /* `first`: the number of the first of these records. */
 static void note(struct sp_readings *t, uint64_t records, uint64_t first, const char *why)
@@ -14,6 +15,7 @@ static void note(struct sp_readings *t, uint64_t records, uint64_t first, const 
         if (!reason->why) {
             reason->why = sp_strdup(why);
             reason->first = first;
+            reason->ends_input = sp_loss_ends_array(why);
         }
         if (strcmp(reason->why, why) == 0) {
             reason->count += records;

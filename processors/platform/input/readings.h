@@ -3,6 +3,7 @@
 #ifndef SP_INPUT_READINGS_H
 #define SP_INPUT_READINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct sp_readings {
         uint64_t count;
         const char *input;          /* of its first record; borrowed. NULL: it is not known */
         uint64_t first;             /* number of that record in its input, from 0, if known */
+        bool ends_input;            /* what is behind such a record was not read */
     } reasons[SP_READINGS_REASONS]; /* in the order of their first records */
     uint64_t others;                /* bad records with further reasons */
     uint64_t from; /* `records` minus this is the number of the next one in its input; may wrap */

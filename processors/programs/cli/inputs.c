@@ -197,6 +197,12 @@ int sp_cli_verdict(const struct sp_config *config, const struct sp_readings *rea
                      readings->empty_inputs > 1 ? ", and neither do other inputs" : "");
         fprintf(stderr, "samepage: %s\n", said.text);
     }
+    for (int i = 0; i < SP_READINGS_REASONS && readings->reasons[i].why; i++)
+        if (readings->reasons[i].ends_input)
+            return sp_cli_failed("%s is read up to its record %" PRIu64 " (from 0) only: %s",
+                                 readings->reasons[i].input ? readings->reasons[i].input
+                                                            : "an input",
+                                 readings->reasons[i].first, readings->reasons[i].why);
     if (records == 0 || (double)bad <= config->input_max_unreadable * (double)records)
         return SP_EXIT_DONE;
     return sp_cli_failed("%s of %s records could not be read (%.3g %%): more than "
