@@ -290,6 +290,29 @@ def written(work, texts, popularity=lambda page: 0, settings=()):
     return work.json_lines("summary")[0]
 
 
+def a_page_that_resembles_all_and_comes_late_costs_a_fetch_the_same_with_four_times_as_many_pages(work):
+    """All pages are one text with two words replaced, and hardly resemble one another. Then comes that text, and then a
+    part of the pages gets other words, in the order in which they came. So pages leave that the text resembles."""
+    def costs(pages):
+        rng, fresh = random.Random(pages), iter(range(10**6))
+
+        def edited():
+            words = [f"w{at}" for at in range(100)]
+            for _ in range(2):
+                words[rng.randrange(100)] = f"new{next(fresh)}"
+            return " ".join(words)
+
+        first = [(page, edited()) for page in range(pages)]
+        again = [(page, edited()) for page in range(pages) if rng.random() < 0.5]
+        summary = written(work, [*first, (pages, text(("w", 0, 100))), *again],
+                          popularity=lambda page: page * 7919 % 100_003)
+        check_equal(summary["groups"], 1, "groups")
+        return {name: summary[name] / pages for name in ("edges_sent", "candidates", "matches")}
+    for pages in 1500, 6000:
+        found = costs(pages)
+        check(max(found.values()) <= 60, "with", pages, "pages:", found)
+
+
 def a_page_that_leaves_a_long_chain_is_looked_around_only_where_it_was(work):
     """Each page resembles the two before it. Half of them leave, from the first quarter on."""
     def searched(pages):

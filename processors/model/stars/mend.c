@@ -1,13 +1,14 @@
 /* Moves the members of headless and draining stars, a few at a time.
  *
  * A headless star has lost its pivot. Of a few of its members, chosen by name, the one nearest to
- * the pivot becomes a pivot, the heir. Then the kids are taken one by one: those similar to the
- * heir become its children; the others leave, and the caller inserts them again. Until then the
- * kids are still found through the star: its former pivot, a ghost, covers them and bounds their
- * overlaps. The farthest from it are taken first, because probes find the nearest: so a row that
- * relies on a kid relies on one that is among the last to leave, and rarely has to probe again.
- * When a child leaves, the kids that it adopted leave as well. If the heir is lost, all kids that
- * have not moved leave: they may resemble some that moved, and no edge says so.
+ * the pivot becomes a pivot, the heir, unless one near the pivot resembles more of these. Then the
+ * kids are taken one by one: those similar to the heir become its children; the others leave, and
+ * the caller inserts them again. Until then the kids are still found through the star: its former
+ * pivot, a ghost, covers them and bounds their overlaps. The farthest from it are taken first,
+ * because probes find the nearest: so a row that relies on a kid relies on one that is among the
+ * last to leave, and rarely has to probe again. When a child leaves, the kids that it adopted leave
+ * as well. If the heir is lost, all kids that have not moved leave: they may resemble some that
+ * moved, and no edge says so.
  *
  * A draining star has a pivot similar to that of a larger star, the heir. Kids similar to the heir
  * move, the other members stay. If the pivot is left alone, it moves as well. */
@@ -79,32 +80,91 @@ static void note_moved(struct sp_stars *s, uint32_t row, struct moving *m)
 
 /* ---- headless ---- */
 
-enum { HEIRS = 16 };
+enum { HEIRS = 16, NEAREST = 4 };
+
+/* The members nearest to the pivot, and among equals those with the smallest names. */
+struct nearest {
+    const struct sp_stars *stars;
+    uint32_t rows[NEAREST];
+    uint32_t count;
+};
+
+static uint32_t apart(const struct sp_stars *s, uint32_t row)
+{
+    return sp_star_apart(s, s->rows[row].kept, s->rows[row].overlap);
+}
+
+static bool is_nearer(const struct sp_stars *s, uint32_t a, uint32_t b)
+{
+    uint32_t of_a = apart(s, a), of_b = apart(s, b);
+    return of_a != of_b ? of_a < of_b : sp_star_name(s, a) < sp_star_name(s, b);
+}
+
+static void note_nearest(void *arg, struct kid kid)
+{
+    struct nearest *n = arg;
+    bool full = n->count == NEAREST;
+    if (kid.kind == FRINGE || (full && !is_nearer(n->stars, kid.row, n->rows[NEAREST - 1])))
+        return;
+    uint32_t at = full ? NEAREST - 1 : n->count++;
+    for (; at > 0 && is_nearer(n->stars, kid.row, n->rows[at - 1]); at--)
+        n->rows[at] = n->rows[at - 1];
+    n->rows[at] = kid.row;
+}
+
+static bool count_similar(struct sp_stars *s, uint32_t row, const uint32_t *rows, uint32_t count,
+                          uint32_t *ret_similar)
+{
+    const struct sp_signature *x, *y;
+    double similarity;
+    *ret_similar = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sp_star_signature_of(s, row, &x) || !sp_star_signature_of(s, rows[i], &y))
+            return false;
+        *ret_similar += sp_star_bound_sizes(s, x->shingle_total, y->shingle_total) &&
+                        sp_star_verify(s, x, y, &similarity);
+    }
+    return true;
+}
 
 /* The nearest to the pivot of the members with the smallest names. If kids were chosen in the order
  * of their arrival, or the nearest of all, a crawl that drifts and forgets its oldest pages would
- * lose each heir soon. */
-static uint32_t choose_heir(const struct sp_stars *s, uint32_t star)
+ * lose each heir soon. One of the nearest of all is chosen only if more of these members resemble
+ * it: the page from which all were made, which hardly resemble one another. With another heir each
+ * of them would become a star of its own, and that page would touch them all. */
+static bool choose_heir(struct sp_stars *s, uint32_t star, uint32_t *ret_heir)
 {
-    uint32_t rows[HEIRS], least = UINT32_MAX, heir = NONE;
-    uint32_t count =
-        sp_star_kids_first(s, s->stars[star].kids, 1 << CHILD | 1 << ADOPTED, HEIRS, rows);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t beside = sp_star_apart(s, s->rows[rows[i]].kept, s->rows[rows[i]].overlap);
-        if (beside < least) {
-            least = beside;
+    uint32_t rows[HEIRS], most, similar, heir = NONE;
+    const struct kids *kids = s->stars[star].kids;
+    uint32_t count = sp_star_kids_first(s, kids, 1 << CHILD | 1 << ADOPTED, HEIRS, rows);
+    for (uint32_t i = 0; i < count; i++)
+        if (heir == NONE || apart(s, rows[i]) < apart(s, heir))
             heir = rows[i];
+    *ret_heir = heir;
+    if (count < HEIRS)
+        return true;
+    struct nearest n = {.stars = s};
+    sp_star_kids_each(s, kids, note_nearest, &n);
+    if (!count_similar(s, heir, rows, count, &most))
+        return false;
+    for (uint32_t i = 0; i < n.count; i++) {
+        if (!count_similar(s, n.rows[i], rows, count, &similar))
+            return false;
+        if (similar > most) {
+            most = similar;
+            *ret_heir = n.rows[i];
         }
     }
-    return heir;
+    return true;
 }
 
 static bool make_heir(struct sp_stars *s, uint32_t star)
 {
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
-    uint32_t row = choose_heir(s, star);
     const struct sp_signature *x;
-    if (!sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
+    uint32_t row;
+    if (!choose_heir(s, star, &row) || !sp_star_signature_of(s, row, &x) ||
+        !sp_star_kid_leave(s, row, x))
         return false;
     sp_star_set_heir(s, star, row);
     s->stats.repivots++;

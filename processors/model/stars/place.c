@@ -322,27 +322,30 @@ static bool join_beside(struct sp_stars *s, uint32_t row, const struct sp_signat
     return join_if_held(s, s->touched->star, row, x, FRINGE, NONE, ret_joined);
 }
 
-/* If x resembles all members of several small stars, it becomes their pivot. */
+/* If x resembles all members of several small stars, it becomes their pivot; of more than the
+ * largest star has children, if it resembles the pivot of a large one. Otherwise it would touch all
+ * of them again whenever it has to leave that star. */
 static bool absorb(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
                    bool *ret_absorbed)
 {
     struct sp_stars *s = d->stars;
-    uint32_t count = 0, small = 0;
-    bool large = false;
+    uint32_t count = 0, small = 0, least = 2;
     *ret_absorbed = false;
     for (uint32_t i = 0; i < s->touched_count; i++) {
-        small += is_small(s, &s->touched[i]);
-        large |= is_large(s, &s->touched[i]);
+        const struct touched *t = &s->touched[i];
+        small += is_small(s, t);
+        if (is_large(s, t) && size_of(s, t) >= least)
+            least = size_of(s, t) + 1;
     }
-    if (small < 2 || large)
+    if (small < least)
         return true;
     struct absorbing a = {s, x, NONE, x, true};
     sp_grow(&s->absorbed, &s->absorbed_cap, s->touched_count);
     for (uint32_t i = 0; i < s->touched_count && s->err == SP_OK; i++)
         if (resembles_all(&a, &s->touched[i]))
             s->absorbed[count++] = s->touched[i];
-    *ret_absorbed = count >= 2;
-    if (count < 2 || s->err)
+    *ret_absorbed = count >= least;
+    if (count < least || s->err)
         return s->err == SP_OK;
     uint32_t to = found(d, row, x);
     for (uint32_t i = 0; i < count; i++)

@@ -290,6 +290,9 @@ void sp_near_follow(struct sp_compare_stage *c);
 void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content);
 /* The slot has left its star: queues all rows that rely on it. */
 void sp_relied_end(struct sp_compare_stage *c, uint32_t slot);
+/* The slot is about to be deleted. The same, unless it is alone in its star: then it connected
+ * those that rely on it with no other row. */
+void sp_relied_delete(struct sp_compare_stage *c, uint32_t slot);
 void sp_relied_free(struct sp_compare_stage *c);
 /* While loading. `clean_at`: as it was when the row was added. */
 void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content,

@@ -215,7 +215,7 @@ void sp_near_enter(struct sp_compare_stage *c, uint32_t slot, bool to_tell)
 bool sp_near_leave(struct sp_compare_stage *c, uint32_t slot)
 {
     bool ghost = false;
-    sp_relied_end(c, slot);
+    sp_relied_delete(c, slot);
     sp_compare_note(c, sp_stars_remove(sp_cell_actor_of(c, slot)->domain, slot, &ghost));
     c->slots[slot].anchor = NO_SLOT;
     sp_form_changed(c, slot);

@@ -200,7 +200,7 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
         list->look_at = twice(list->count);
 }
 
-void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
+static void end(struct sp_compare_stage *c, uint32_t slot, bool ask)
 {
     struct sp_relied *list = list_of(c, slot);
     if (!list)
@@ -208,12 +208,24 @@ void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier *r = &list->items[i];
         note_write(c, false, 0, 'E', slot, r->home, content_of(r));
-        sp_compare_queue_add(c, (struct sp_recall){c->slots[slot].cell, r->home, content_of(r)});
+        if (ask)
+            sp_compare_queue_add(c,
+                                 (struct sp_recall){c->slots[slot].cell, r->home, content_of(r)});
     }
     sp_free(list->items);
     *list = (struct sp_relied){.count = c->free_relied};
     c->free_relied = c->slots[slot].relied;
     c->slots[slot].relied = 0;
+}
+
+void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
+{
+    end(c, slot, true);
+}
+
+void sp_relied_delete(struct sp_compare_stage *c, uint32_t slot)
+{
+    end(c, slot, sp_stars_members(c->stars, slot) > 1);
 }
 
 void sp_relied_free(struct sp_compare_stage *c)

@@ -174,11 +174,26 @@ TEST(all_rows_that_relied_on_one_look_again_when_it_leaves)
     struct world w;
     begin(&w);
     put(&w, 1, LEFT, SHINGLES);
-    put(&w, 2, RIGHT, SHINGLES);
+    put(&w, 2, LEFT + 1, SHINGLES); /* in the star of the first */
     for (uint64_t page = 3; page < 3 + ROWS; page++)
         put(&w, page, MIDDLE, length_next_door(&w));
     uint64_t before = probes(&w);
     remove_page(&w, 1, SHINGLES);
     CU_ASSERT(probes(&w) >= before + ROWS);
+    end(&w);
+}
+
+/* It connected them with no other row. */
+TEST(rows_that_relied_on_one_that_was_alone_in_its_star_do_not_look_again)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 1, LEFT, SHINGLES);
+    put(&w, 2, RIGHT, SHINGLES);
+    for (uint64_t page = 3; page < 3 + ROWS; page++)
+        put(&w, page, MIDDLE, length_next_door(&w));
+    uint64_t before = probes(&w);
+    remove_page(&w, 1, SHINGLES);
+    CU_ASSERT_EQUAL(probes(&w), before);
     end(&w);
 }
