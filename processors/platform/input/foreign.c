@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "input/convert.h"
+
 #define IN_CHARSET(name) name "; convert it: iconv -f " name " -t UTF-8 FILE | samepage ... -"
 
 #define DAMAGED(format)                                                                            \
@@ -102,7 +104,13 @@ static bool is_text(struct sp_view head)
     return true;
 }
 
-const char *sp_input_misnamed(struct sp_view head, const char *name)
+static bool begins_as_json(struct sp_view head)
+{
+    struct sp_view start = sp_convert_start(head);
+    return start.len > 0 && start.data[0] == '{';
+}
+
+const char *sp_input_misnamed(struct sp_view head, const char *name, bool packed)
 {
     static const char *const archives[] = {".warc", ".wet", ".wat"};
     struct sp_view base = sp_view_str(name);
@@ -110,11 +118,11 @@ const char *sp_input_misnamed(struct sp_view head, const char *name)
     if (head.len == 0)
         return NULL;
     /* Programs that download files decompress them and keep the name. */
-    if ((gzip || zstandard) && !is_text(head))
+    if ((gzip || zstandard) && !packed && !is_text(head))
         return gzip ? DAMAGED("gzip") : DAMAGED("Zstandard");
     base.len -= gzip ? 3 : zstandard ? 4 : 0;
     for (size_t i = 0; i < sizeof archives / sizeof *archives; i++)
-        if (ends_in(base, archives[i]) && head.data[0] != '{')
+        if (ends_in(base, archives[i]) && !begins_as_json(head))
             return DAMAGED("WARC");
     return NULL;
 }

@@ -18,9 +18,11 @@ size_t sp_gzip_find(const unsigned char *raw, size_t at, size_t len, bool last)
     return last ? len : at;
 }
 
+enum fate { ENDS, FAILS, GOES_ON };
+
 /* Decodes [at, len) for nothing but the result. */
-static enum sp_gzip_fate decode(z_stream *z, const unsigned char *raw, size_t at, size_t len,
-                                size_t *ret_end)
+static enum fate decode(z_stream *z, const unsigned char *raw, size_t at, size_t len,
+                        size_t *ret_end)
 {
     unsigned char nothing[1 << 14];
     int code = Z_OK;
@@ -33,8 +35,8 @@ static enum sp_gzip_fate decode(z_stream *z, const unsigned char *raw, size_t at
     }
     *ret_end = len - z->avail_in;
     if (code == Z_STREAM_END)
-        return SP_GZIP_ENDS;
-    return code == Z_OK || code == Z_BUF_ERROR ? SP_GZIP_GOES_ON : SP_GZIP_FAILS;
+        return ENDS;
+    return code == Z_OK || code == Z_BUF_ERROR ? GOES_ON : FAILS;
 }
 
 bool sp_gzip_is_one(const unsigned char *raw, size_t at, size_t len, bool last)
@@ -43,25 +45,47 @@ bool sp_gzip_is_one(const unsigned char *raw, size_t at, size_t len, bool last)
     size_t end;
     if (inflateInit2(&z, 15 + 16) != Z_OK)
         return false;
-    enum sp_gzip_fate fate = decode(&z, raw, at, len, &end);
+    enum fate fate = decode(&z, raw, at, len, &end);
     inflateEnd(&z);
-    if (fate != SP_GZIP_ENDS)
-        return fate == SP_GZIP_GOES_ON && !last;
+    if (fate != ENDS)
+        return fate == GOES_ON && !last;
     while (end < len && raw[end] == 0) /* padding */
         end++;
     size_t left = len - end, known = left < sizeof magic ? left : sizeof magic;
     return memcmp(raw + end, magic, known) == 0 && (left == 0 || known == sizeof magic || !last);
 }
 
-enum sp_gzip_fate sp_gzip_look_ahead(const z_stream *gzip, const unsigned char *raw, size_t at,
-                                     size_t len, size_t *ret_end)
+/* What becomes of the member in `gzip` with the bytes [at, len). *ret_end is the place behind the
+ * last byte that it took. */
+static enum fate look_ahead(const z_stream *gzip, const unsigned char *raw, size_t at, size_t len,
+                            size_t *ret_end)
 {
     z_stream copy;
     *ret_end = at;
     if (inflateCopy(&copy, (z_stream *)gzip) != Z_OK)
-        return SP_GZIP_GOES_ON;
+        return GOES_ON;
     copy.avail_out = 0;
-    enum sp_gzip_fate fate = decode(&copy, raw, at, len, ret_end);
+    enum fate fate = decode(&copy, raw, at, len, ret_end);
     inflateEnd(&copy);
     return fate;
+}
+
+void sp_gzip_shift(struct sp_gzip_known *known, size_t bytes)
+{
+    known->sound = known->sound > bytes ? known->sound - bytes : 0;
+    known->fatal = known->fatal > bytes ? known->fatal - bytes : 0;
+}
+
+bool sp_gzip_is_cut(const z_stream *gzip, const unsigned char *raw, size_t at, size_t len,
+                    bool last, size_t overrun, struct sp_gzip_known *known)
+{
+    size_t end = known->fatal;
+    enum fate fate = end > at ? FAILS : look_ahead(gzip, raw, at, len, &end);
+    bool fails = fate == FAILS || (fate == GOES_ON && last);
+    known->fatal = fails ? end : 0;
+    /* Of the last bytes one cannot say, so what begins in them is looked at again. */
+    if (fate != ENDS)
+        end = end > at + overrun ? end - overrun : at;
+    known->sound = !fails && end > at ? end : at + 1;
+    return fails && sp_gzip_is_one(raw, at, len, last);
 }

@@ -21,11 +21,20 @@ size_t sp_gzip_find(const unsigned char *raw, size_t at, size_t len, bool last);
  * that are stored in a member, such as the body of a response, are followed by something else. */
 bool sp_gzip_is_one(const unsigned char *raw, size_t at, size_t len, bool last);
 
-enum sp_gzip_fate { SP_GZIP_ENDS, SP_GZIP_FAILS, SP_GZIP_GOES_ON };
+/* What is known of the member that is being decoded: places among the bytes. */
+struct sp_gzip_known {
+    size_t sound; /* up to here, what looks like a head is known to be in the member */
+    size_t fatal; /* decoding fails there; 0: not known */
+};
 
-/* What becomes of the member in `gzip` with the bytes [at, len). *ret_end is the place behind the
- * last byte that it took. `gzip` is unchanged. */
-enum sp_gzip_fate sp_gzip_look_ahead(const z_stream *gzip, const unsigned char *raw, size_t at,
-                                     size_t len, size_t *ret_end);
+/* The first `bytes` are dropped. */
+void sp_gzip_shift(struct sp_gzip_known *known, size_t bytes);
+
+/* Whether the member in `gzip`, which takes the bytes from `at` on, was cut before what looks like
+ * a head at `at`. `overrun`: so many bytes it may take of another member before it is seen to fail.
+ * Each look ahead decodes many bytes, so what it showed is kept in *known: otherwise a file with
+ * many such heads takes hours. `gzip` is unchanged. */
+bool sp_gzip_is_cut(const z_stream *gzip, const unsigned char *raw, size_t at, size_t len,
+                    bool last, size_t overrun, struct sp_gzip_known *known);
 
 #endif

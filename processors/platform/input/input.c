@@ -171,7 +171,8 @@ static enum sp_err open_next(struct sp_input *in, struct sp_fault *fault)
                                 "in: tar -xOf FILE | samepage ... -"
                               : sp_input_foreign(sp_buf_view(&w->buf));
     if (!foreign && in->format == SP_INPUT_LINES && !w->convert)
-        foreign = sp_input_misnamed(sp_buf_view(&w->buf), in->files[in->next_file - 1]);
+        foreign = sp_input_misnamed(sp_buf_view(&w->buf), in->files[in->next_file - 1],
+                                    sp_source_is_packed(w->source));
     if (foreign)
         return sp_fault_set(fault, SP_INVALID, "%s is %s", in->files[in->next_file - 1], foreign);
     return in->header.len ? refuse_table(in, fault) : SP_OK;

@@ -53,7 +53,8 @@ struct sp_source {
     bool tainted; /* see sp_source_is_tainted */
     size_t next;  /* the least place in raw where the next member may start */
     size_t doubt; /* before it, a member must be proven: these bytes were taken for another's */
-    size_t sound; /* up to here, what looks like a head is known to be in the member */
+    size_t clear; /* from `next` or `known.sound` up to here, nothing looks like a head */
+    struct sp_gzip_known known; /* of the member */
     ZSTD_DCtx *zstd;
     const char *why; /* see sp_source_why */
     struct sp_folder *folder;
@@ -95,7 +96,8 @@ static enum sp_err refill(struct sp_source *s)
         s->len -= from;
         s->next = s->next > from ? s->next - from : 0;
         s->doubt = s->doubt > from ? s->doubt - from : 0;
-        s->sound = s->sound > from ? s->sound - from : 0;
+        s->clear = s->clear > from ? s->clear - from : 0;
+        sp_gzip_shift(&s->known, from);
         s->at -= from;
     }
     while (!s->raw_end && s->len < RAW_BYTES) {
@@ -251,6 +253,11 @@ bool sp_source_is_plain_file(const struct sp_source *s)
     return s->kind == PLAIN && s->regular && s->fd > STDERR_FILENO;
 }
 
+bool sp_source_is_packed(const struct sp_source *s)
+{
+    return s->kind == GZIP || s->kind == ZSTANDARD;
+}
+
 void sp_source_read_once(struct sp_source *s)
 {
     s->read_once = s->regular;
@@ -345,14 +352,7 @@ static enum sp_err is_cut_here(struct sp_source *s, bool *ret_cut)
         if (err != SP_OK)
             return err;
     }
-    size_t end;
-    enum sp_gzip_fate fate = sp_gzip_look_ahead(&s->gzip, s->raw, s->at, s->len, &end);
-    bool fails = fate == SP_GZIP_FAILS || (fate == SP_GZIP_GOES_ON && s->raw_end);
-    /* Of the last bytes one cannot say, so what begins in them is looked at again. */
-    if (fate != SP_GZIP_ENDS)
-        end = end > s->at + OVERRUN_MAX ? end - OVERRUN_MAX : s->at;
-    s->sound = !fails && end > s->at ? end : s->at + 1;
-    *ret_cut = fails && sp_gzip_is_one(s->raw, s->at, s->len, s->raw_end);
+    *ret_cut = sp_gzip_is_cut(&s->gzip, s->raw, s->at, s->len, s->raw_end, OVERRUN_MAX, &s->known);
     return SP_OK;
 }
 
@@ -373,16 +373,20 @@ static enum sp_err begin_member(struct sp_source *s, bool *ret_begun)
     inflateReset(&s->gzip);
     s->inside = s->fresh = *ret_begun = true;
     s->lost = false;
-    s->sound = 0;
+    s->clear = 0;
+    s->known = (struct sp_gzip_known){0};
     return SP_OK;
 }
 
-/* The place up to which the member can be decoded without a question. */
-static size_t safe_end(const struct sp_source *s)
+/* The place up to which the member can be decoded without a question. It is kept, because a call
+ * may decode only a part of the bytes before it. */
+static size_t safe_end(struct sp_source *s)
 {
     size_t from = s->next > s->at ? s->next : s->at;
-    from = s->sound > from ? s->sound : from;
-    return from < s->len ? sp_gzip_find(s->raw, from, s->len, s->raw_end) : s->len;
+    from = s->known.sound > from ? s->known.sound : from;
+    from = s->clear > from ? s->clear : from;
+    s->clear = from < s->len ? sp_gzip_find(s->raw, from, s->len, s->raw_end) : s->len;
+    return s->clear;
 }
 
 static enum sp_err read_gzip(struct sp_source *s, char *to, size_t cap, size_t *ret_len)

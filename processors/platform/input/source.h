@@ -23,6 +23,8 @@ enum sp_err sp_source_open_text(const char *name, struct sp_source **ret_source,
 void sp_source_close(struct sp_source *s);
 /* Whether it is a regular file that is not compressed. */
 bool sp_source_is_plain_file(const struct sp_source *s);
+/* Whether it is read by a decoder. */
+bool sp_source_is_packed(const struct sp_source *s);
 
 /* Reads up to `cap` bytes into `to`; *ret_len is 0 at the end. SP_IO: reading failed. SP_TRUNCATED,
  * SP_MALFORMED: the compressed data is damaged here; the next call continues after the damage if it
