@@ -39,13 +39,15 @@ static enum fate decode(z_stream *z, const unsigned char *raw, size_t at, size_t
     return code == Z_OK || code == Z_BUF_ERROR ? GOES_ON : FAILS;
 }
 
-bool sp_gzip_is_one(const unsigned char *raw, size_t at, size_t len, bool last)
+bool sp_gzip_is_one(const unsigned char *raw, size_t at, size_t len, bool last, uint64_t *effort)
 {
     z_stream z = {0};
     size_t end;
-    if (inflateInit2(&z, 15 + 16) != Z_OK)
+    if (*effort == 0 || inflateInit2(&z, 15 + 16) != Z_OK)
         return false;
     enum fate fate = decode(&z, raw, at, len, &end);
+    uint64_t bytes = z.total_in + z.total_out;
+    *effort -= bytes < *effort ? bytes : *effort;
     inflateEnd(&z);
     if (fate != ENDS)
         return fate == GOES_ON && !last;
@@ -77,7 +79,7 @@ void sp_gzip_shift(struct sp_gzip_known *known, size_t bytes)
 }
 
 bool sp_gzip_is_cut(const z_stream *gzip, const unsigned char *raw, size_t at, size_t len,
-                    bool last, size_t overrun, struct sp_gzip_known *known)
+                    bool last, size_t overrun, struct sp_gzip_known *known, uint64_t *effort)
 {
     size_t end = known->fatal;
     enum fate fate = end > at ? FAILS : look_ahead(gzip, raw, at, len, &end);
@@ -87,5 +89,5 @@ bool sp_gzip_is_cut(const z_stream *gzip, const unsigned char *raw, size_t at, s
     if (fate != ENDS)
         end = end > at + overrun ? end - overrun : at;
     known->sound = !fails && end > at ? end : at + 1;
-    return fails && sp_gzip_is_one(raw, at, len, last);
+    return fails && sp_gzip_is_one(raw, at, len, last, effort);
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <zlib.h>
 
 /* The bytes that tell the head of a member: its magic and its flags. */
@@ -18,8 +19,10 @@ size_t sp_gzip_find(const unsigned char *raw, size_t at, size_t len, bool last);
 
 /* Whether a member begins at `at` that can be decoded up to its end and is followed by another one
  * or by the end of the file (`last`: that is `len`), or whose end is not among these bytes. Files
- * that are stored in a member, such as the body of a response, are followed by something else. */
-bool sp_gzip_is_one(const unsigned char *raw, size_t at, size_t len, bool last);
+ * that are stored in a member, such as the body of a response, are followed by something else.
+ * *effort: so many bytes may still be decoded to find that out, as each of many heads can need up
+ * to `len`; once it is 0 nothing is one. */
+bool sp_gzip_is_one(const unsigned char *raw, size_t at, size_t len, bool last, uint64_t *effort);
 
 /* What is known of the member that is being decoded: places among the bytes. */
 struct sp_gzip_known {
@@ -35,6 +38,6 @@ void sp_gzip_shift(struct sp_gzip_known *known, size_t bytes);
  * Each look ahead decodes many bytes, so what it showed is kept in *known: otherwise a file with
  * many such heads takes hours. `gzip` is unchanged. */
 bool sp_gzip_is_cut(const z_stream *gzip, const unsigned char *raw, size_t at, size_t len,
-                    bool last, size_t overrun, struct sp_gzip_known *known);
+                    bool last, size_t overrun, struct sp_gzip_known *known, uint64_t *effort);
 
 #endif

@@ -29,7 +29,7 @@
 #include "input/gzip_members.h"
 
 enum { RAW_BYTES = 1 << 20, WINDOW_LOG_MAX = 27, OVERRUN_MAX = 1 << 18 };
-enum { SKIPPED_HEADER = 8, DICTIONARY_MAX = 16 << 20 };
+enum { SKIPPED_HEADER = 8, DICTIONARY_MAX = 16 << 20, EFFORT_PER_BYTE = 64 };
 
 enum kind { PLAIN, GZIP, ZSTANDARD, FOLDER };
 
@@ -55,6 +55,7 @@ struct sp_source {
     size_t doubt; /* before it, a member must be proven: these bytes were taken for another's */
     size_t clear; /* from `next` or `known.sound` up to here, nothing looks like a head */
     struct sp_gzip_known known; /* of the member */
+    uint64_t effort;            /* see sp_gzip_is_one */
     ZSTD_DCtx *zstd;
     const char *why; /* see sp_source_why */
     struct sp_folder *folder;
@@ -74,11 +75,11 @@ static void has_read(struct sp_source *s, size_t bytes)
 {
     s->raw_end = bytes == 0;
     s->read_bytes += bytes;
+    s->effort += EFFORT_PER_BYTE * bytes;
     drop_read(s);
 }
 
-/* The place from which bytes are kept: after damage, the search for the next member starts there.
- */
+/* From there bytes are kept: after damage, the search for the next member starts there. */
 static size_t kept_from(const struct sp_source *s)
 {
     if (s->kind != GZIP || !s->inside)
@@ -293,15 +294,14 @@ static enum sp_err read_plain(struct sp_source *s, char *to, size_t cap, size_t 
     }
 }
 
-/* Moves to the next bytes that look like the head of a member; false if the data read so far has
- * none. */
+/* Moves to what may be the head of a member; false: the data read so far has none. */
 static bool find_member(struct sp_source *s)
 {
     for (;; s->at++) {
         s->at = sp_gzip_find(s->raw, s->at, s->len, s->raw_end);
         if (s->at + SP_GZIP_HEAD > s->len)
             return false;
-        if (s->at >= s->doubt || sp_gzip_is_one(s->raw, s->at, s->len, s->raw_end))
+        if (s->at >= s->doubt || sp_gzip_is_one(s->raw, s->at, s->len, s->raw_end, &s->effort))
             return true;
     }
 }
@@ -324,8 +324,7 @@ static const char *why_not(enum sp_err err, ZSTD_ErrorCode code)
                : "the compressed file is damaged here";
 }
 
-/* Skips the zeros that tapes and some tools append to a file, or to each of its members, to fill
- * the last block. */
+/* Skips the zeros that tapes and some tools append to a file or a member, to fill a block. */
 static void skip_padding(struct sp_source *s)
 {
     while (s->at < s->len && s->raw[s->at] == 0)
@@ -352,7 +351,8 @@ static enum sp_err is_cut_here(struct sp_source *s, bool *ret_cut)
         if (err != SP_OK)
             return err;
     }
-    *ret_cut = sp_gzip_is_cut(&s->gzip, s->raw, s->at, s->len, s->raw_end, OVERRUN_MAX, &s->known);
+    *ret_cut = sp_gzip_is_cut(&s->gzip, s->raw, s->at, s->len, s->raw_end, OVERRUN_MAX, &s->known,
+                              &s->effort);
     return SP_OK;
 }
 
