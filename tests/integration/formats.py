@@ -248,7 +248,10 @@ def a_compressed_file_whose_first_bytes_are_damaged_is_refused(work):
     check_in("compressed twice", work.run("run", "-q", "b.jsonl.gz", code=1).err)
     # What a download has decompressed under its old name is read, and so is what follows a damaged member.
     for name, content, pages in (("c.warc.gz", warc, 1), ("c.jsonl.gz", lines, 50),
-                                 ("d.warc.gz", b"\x1f\x8b\x08\xff" + gzip.compress(warc)[4:] + gzip.compress(warc), 1)):
+                                 ("d.warc.gz", b"\x1f\x8b\x08\xff" + gzip.compress(warc)[4:] + gzip.compress(warc), 1),
+                                 # Zeros, where a machine crashed, before the file was compressed; a byte order mark.
+                                 ("e.jsonl.gz", gzip.compress(bytes(100) + b"\n" + lines), 50),
+                                 ("e.wat", b"\xef\xbb\xbf" + lines, 50), ("f.wet.gz", b"\n" + lines, 50)):
         work.write(name, content)
         urls = {json.loads(line)["url"] for line in work.run("run", "-q", name).out.splitlines()}
         check_equal(len(urls), pages, name)
