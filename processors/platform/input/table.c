@@ -50,8 +50,9 @@ struct table {
     uint64_t row_line; /* in which the row begins, from 1 */
     uint64_t opened;   /* the line in which the cell of `next` began */
     size_t opened_column;
-    size_t next;      /* in `text`: the line after that; 0: no mark seems to be missing */
-    size_t next_look; /* when the row has so many bytes, whether one is missing */
+    size_t next;       /* in `text`: the line after that; 0: no mark seems to be missing */
+    size_t next_look;  /* when the row has so many bytes, whether one is missing */
+    size_t stray_line; /* in `text`: the line of a stray mark behind `next`; or 0 */
     struct sp_buf *out;
 };
 
@@ -304,9 +305,10 @@ static bool recover(struct table *t, bool few, bool last)
     sp_buf_put_u8(t->out, '\n');
     csv_set_opts(&t->parser, LENIENT);
     csv_fini(&t->parser, NULL, NULL, NULL);
-    t->row_line = t->opened + 1;
+    t->row_line +=
+        count_lines(sp_view(t->text.data + t->start, t->next - t->start), byte_before(t, t->start));
     t->start = t->at = t->next;
-    t->next = t->next_look = 0;
+    t->next = t->next_look = t->stray_line = 0;
     begin_row(t);
     return true;
 }
@@ -361,7 +363,7 @@ static void forget_row(struct table *t)
     t->row_line +=
         count_lines(sp_view(t->text.data + t->start, t->at - t->start), byte_before(t, t->start));
     t->start = t->at;
-    t->next = t->next_look = 0;
+    t->next = t->next_look = t->stray_line = 0;
 }
 
 static void forget_text(struct table *t)
@@ -372,6 +374,7 @@ static void forget_text(struct table *t)
     t->text.len -= t->start;
     t->at -= t->start;
     t->next -= t->next ? t->start : 0;
+    t->stray_line -= t->stray_line ? t->start : 0;
     t->start = 0;
 }
 
@@ -379,6 +382,7 @@ static void forget_text(struct table *t)
 static void read_line(struct table *t, size_t end)
 {
     bool first = true; /* a cell of an earlier line has not ended, if that is what is wrong */
+    size_t line = t->at;
     t->ended = false;
     for (; t->at < end; first = false) {
         csv_set_opts(&t->parser, STRICT);
@@ -387,8 +391,11 @@ static void read_line(struct table *t, size_t end)
             break;
         if (first)
             suspect(t);
-        t->stray |= t->parser.quoted && t->at >= t->start + 2 &&
-                    t->text.data[t->at - 2] == (char)t->parser.delim_char;
+        bool stray = t->parser.quoted && t->at >= t->start + 2 &&
+                     t->text.data[t->at - 2] == (char)t->parser.delim_char;
+        if (stray && !t->stray_line && t->next && line > t->next)
+            t->stray_line = line;
+        t->stray |= stray;
         csv_set_opts(&t->parser, LENIENT);
         t->at += csv_parse(&t->parser, t->text.data + t->at, 1, on_cell, on_row, t);
     }
@@ -404,6 +411,12 @@ static void after_line(struct table *t)
     bool look = t->next && (t->ended || large || len >= t->next_look);
     if (look && recover(t, !large, false))
         return;
+    /* The cell whose mark is missing may itself have several lines. */
+    if (look && t->ended && t->stray_line) {
+        t->next = t->stray_line;
+        if (recover(t, true, false))
+            return;
+    }
     if (look)
         t->next_look = 2 * len;
     if (large)

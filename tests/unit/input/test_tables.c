@@ -261,6 +261,25 @@ TEST(cells_that_run_into_one_another_are_no_page)
     got_done(&g);
 }
 
+TEST(a_cell_of_several_lines_that_lacks_a_quotation_mark_is_lost_alone)
+{
+    static const char *const places[] = {
+        "row 3, whose cell begins in line 3: http://u/1,\"several ",
+        "row 5, whose cell begins in line 7: http://u/3,\"open"};
+    struct got g = read_text("url,content,z\nhttp://u/0,text,more\n"
+                             "http://u/1,\"several\nlines\nof text,more\n"
+                             "http://u/2,\"text\",more\nhttp://u/3,\"open,more\n"
+                             "http://u/4,\"text\",more\n");
+    CU_ASSERT_EQUAL_FATAL(g.count, 5);
+    for (size_t i = 0; i < 2; i++) {
+        check_bad(&g, 1 + 2 * i, SP_MALFORMED, "none ends it");
+        struct sp_view raw = g.items[1 + 2 * i].raw;
+        CU_ASSERT_PTR_NOT_NULL(memmem(raw.data, raw.len, places[i], strlen(places[i])));
+        check_page(&g, 2 + 2 * i, i ? "http://u/4" : "http://u/2", "text");
+    }
+    got_done(&g);
+}
+
 /* What was read without a question stays: texts of several lines that look like rows, and marks
  * within cells that should be doubled. */
 TEST(a_cell_of_several_lines_may_look_like_rows)
