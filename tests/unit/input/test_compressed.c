@@ -1,6 +1,5 @@
 /* Lines and WARC in gzip and Zstandard, intact and damaged. */
 #include <stdio.h>
-#include <time.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -632,41 +631,4 @@ TEST(a_frame_that_cannot_be_decoded_here_says_how_it_can)
         got_done(&g);
         sp_buf_done(&file);
     }
-}
-
-/* A stored block, whose bytes are in the file as they are. */
-static void put_stored(struct sp_buf *out, size_t bytes)
-{
-    const uint8_t head[] = {0, bytes & 0xff, bytes >> 8, ~bytes & 0xff, (~bytes >> 8) & 0xff};
-    sp_buf_put(out, head, sizeof head);
-}
-
-/* Each head in a block begins a member that goes on in the blocks behind it, and none ends. */
-TEST(members_that_never_end_cost_no_more_than_some_bytes_for_each)
-{
-    enum { BLOCK = 60000, BLOCKS = 60, HEAD = 10, STORED = 5, DAMAGE = 12 };
-    static const char head[HEAD] = "\x1f\x8b\x08";
-    struct sp_buf file = {0};
-    sp_buf_put(&file, head, HEAD);
-    for (int block = 0; block < BLOCKS; block++) {
-        put_stored(&file, BLOCK);
-        size_t end = file.len + BLOCK;
-        if (block == 0)
-            put_line(&file, 0);
-        while (file.len + HEAD + STORED < end) {
-            sp_buf_put(&file, head, HEAD);
-            put_stored(&file, end - file.len - STORED);
-        }
-        while (file.len < end)
-            sp_buf_put_u8(&file, 0);
-        if (block % DAMAGE == DAMAGE - 1)
-            sp_buf_put_u8(&file, 7); /* no block */
-    }
-    clock_t before = clock();
-    struct got g = read_bytes(sp_buf_view(&file), NULL);
-    CU_ASSERT_TRUE(clock() - before < 5 * CLOCKS_PER_SEC); /* 10 times that, if there is no limit */
-    CU_ASSERT_TRUE(g.count > 1);
-    check_line(&g, 0, 0);
-    got_done(&g);
-    sp_buf_done(&file);
 }
