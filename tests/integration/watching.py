@@ -59,14 +59,14 @@ def an_audit_of_any_method_and_rule_finds_nothing(work):
 
 def a_killed_audit_goes_on(work):
     rng = random.Random(11)
-    work.run("synth", "--pages", "6000", "--near", "35", "-o", "crawl.jsonl")
+    work.run("synth", "--pages", "12000", "--near", "35", "-o", "crawl.jsonl")
     args = ["run", "-q", "--state", "state", "-o", "killed.jsonl", "--set", "barrier.pages=200",
             "--set", "audit.share=0.3", "--summary", "killed.json", "crawl.jsonl"]
     kills = 0
     for _ in range(6):
         process = work.start(*args)
         try:
-            process.wait(rng.uniform(0.05, 0.5))
+            process.wait(rng.uniform(0.03, 0.25))
             break
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
