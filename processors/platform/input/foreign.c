@@ -98,7 +98,7 @@ static bool is_text(struct sp_view head)
     enum { LOOKED_AT = 64 };
     for (size_t i = 0; i < head.len && i < LOOKED_AT; i++) {
         unsigned char c = (unsigned char)head.data[i];
-        if (c < 0x20 && !memchr("\t\n\f\r\x1b", c, 5))
+        if (c < 0x20 && (c == 0 || !strchr("\t\n\f\r\x1b", c)))
             return false;
     }
     return true;
