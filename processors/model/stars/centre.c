@@ -152,19 +152,23 @@ static struct sampling sample(const struct sp_stars *s, uint32_t star, uint32_t 
     return x;
 }
 
-/* The number of sampled rows that could be children of the candidate. */
-static uint32_t won(struct sp_stars *s, const struct sampling *of, uint32_t candidate)
+uint32_t sp_star_won(struct sp_stars *s, const uint32_t *rows, uint32_t count, uint32_t candidate)
 {
     const struct sp_signature *x, *y;
     uint32_t similar = 0;
     double similarity;
     if (!sp_star_signature_of(s, candidate, &x))
         return 0;
-    for (uint32_t i = 0; i < of->count && sp_star_signature_of(s, of->rows[i], &y); i++)
-        similar += of->rows[i] == candidate ||
+    for (uint32_t i = 0; i < count && sp_star_signature_of(s, rows[i], &y); i++)
+        similar += rows[i] == candidate ||
                    (sp_star_bound_sizes(s, x->shingle_total, y->shingle_total) &&
                     sp_star_verify(s, x, y, &similarity) && sp_star_cover_possible(s, x, y));
     return similar;
+}
+
+static uint32_t won(struct sp_stars *s, const struct sampling *of, uint32_t candidate)
+{
+    return sp_star_won(s, of->rows, of->count, candidate);
 }
 
 /* The child that resembles most of the other kids, more than half, and nearly all of the children;

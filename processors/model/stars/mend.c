@@ -112,59 +112,38 @@ static void note_nearest(void *arg, struct kid kid)
     n->rows[at] = kid.row;
 }
 
-static bool count_similar(struct sp_stars *s, uint32_t row, const uint32_t *rows, uint32_t count,
-                          uint32_t *ret_similar)
-{
-    const struct sp_signature *x, *y;
-    double similarity;
-    *ret_similar = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!sp_star_signature_of(s, row, &x) || !sp_star_signature_of(s, rows[i], &y))
-            return false;
-        *ret_similar += sp_star_bound_sizes(s, x->shingle_total, y->shingle_total) &&
-                        sp_star_verify(s, x, y, &similarity);
-    }
-    return true;
-}
-
 /* The nearest to the pivot of the members with the smallest names. If kids were chosen in the order
  * of their arrival, or the nearest of all, a crawl that drifts and forgets its oldest pages would
  * lose each heir soon. One of the nearest of all is chosen only if more of these members resemble
  * it: the page from which all were made, which hardly resemble one another. With another heir each
  * of them would become a star of its own, and that page would touch them all. */
-static bool choose_heir(struct sp_stars *s, uint32_t star, uint32_t *ret_heir)
+static uint32_t choose_heir(struct sp_stars *s, uint32_t star)
 {
-    uint32_t rows[HEIRS], most, similar, heir = NONE;
+    uint32_t rows[HEIRS], heir = NONE;
     const struct kids *kids = s->stars[star].kids;
     uint32_t count = sp_star_kids_first(s, kids, 1 << CHILD | 1 << ADOPTED, HEIRS, rows);
     for (uint32_t i = 0; i < count; i++)
         if (heir == NONE || apart(s, rows[i]) < apart(s, heir))
             heir = rows[i];
-    *ret_heir = heir;
     if (count < HEIRS)
-        return true;
+        return heir;
     struct nearest n = {.stars = s};
     sp_star_kids_each(s, kids, note_nearest, &n);
-    if (!count_similar(s, heir, rows, count, &most))
-        return false;
+    uint32_t most = sp_star_won(s, rows, count, heir);
     for (uint32_t i = 0; i < n.count; i++) {
-        if (!count_similar(s, n.rows[i], rows, count, &similar))
-            return false;
-        if (similar > most) {
-            most = similar;
-            *ret_heir = n.rows[i];
-        }
+        uint32_t won = sp_star_won(s, rows, count, n.rows[i]);
+        heir = won > most ? n.rows[i] : heir;
+        most = won > most ? won : most;
     }
-    return true;
+    return heir;
 }
 
 static bool make_heir(struct sp_stars *s, uint32_t star)
 {
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
+    uint32_t row = choose_heir(s, star);
     const struct sp_signature *x;
-    uint32_t row;
-    if (!choose_heir(s, star, &row) || !sp_star_signature_of(s, row, &x) ||
-        !sp_star_kid_leave(s, row, x))
+    if (s->err || !sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
         return false;
     sp_star_set_heir(s, star, row);
     s->stats.repivots++;

@@ -137,6 +137,13 @@ static uint64_t probes(const struct world *w)
     return stats.probes;
 }
 
+/* Pages 3 and on, which resemble the others from another cell. */
+static void put_rows(struct world *w)
+{
+    for (uint64_t page = 3; page < 3 + ROWS; page++)
+        put(w, page, MIDDLE, length_next_door(w));
+}
+
 TEST(rows_that_rely_on_two_others_do_not_probe_endlessly)
 {
     struct world w;
@@ -144,8 +151,7 @@ TEST(rows_that_rely_on_two_others_do_not_probe_endlessly)
     put(&w, 1, LEFT, SHINGLES);
     put(&w, 2, RIGHT, SHINGLES);
     CU_ASSERT_EQUAL(w.edges, 0);
-    for (uint64_t page = 3; page < 3 + ROWS; page++)
-        put(&w, page, MIDDLE, length_next_door(&w));
+    put_rows(&w);
     CU_ASSERT(w.edges >= 2 * ROWS);
     /* A row probes once on arrival, and again each time a list doubles. */
     CU_ASSERT(probes(&w) > 2 * ROWS); /* the lists doubled */
@@ -160,8 +166,7 @@ TEST(after_a_restart_rows_that_rely_on_others_do_not_probe_again)
     begin(&w);
     put(&w, 1, LEFT, SHINGLES);
     put(&w, 2, RIGHT, SHINGLES);
-    for (uint64_t page = 3; page < 3 + ROWS; page++)
-        put(&w, page, MIDDLE, length_next_door(&w));
+    put_rows(&w);
     restart(&w);
     put(&w, 3 + ROWS, MIDDLE, length_next_door(&w));
     CU_ASSERT(probes(&w) < ROWS / 4); /* only the row that came */
@@ -175,8 +180,7 @@ TEST(all_rows_that_relied_on_one_look_again_when_it_leaves)
     begin(&w);
     put(&w, 1, LEFT, SHINGLES);
     put(&w, 2, LEFT + 1, SHINGLES); /* in the star of the first */
-    for (uint64_t page = 3; page < 3 + ROWS; page++)
-        put(&w, page, MIDDLE, length_next_door(&w));
+    put_rows(&w);
     uint64_t before = probes(&w);
     remove_page(&w, 1, SHINGLES);
     CU_ASSERT(probes(&w) >= before + ROWS);
@@ -190,8 +194,7 @@ TEST(rows_that_relied_on_one_that_was_alone_in_its_star_do_not_look_again)
     begin(&w);
     put(&w, 1, LEFT, SHINGLES);
     put(&w, 2, RIGHT, SHINGLES);
-    for (uint64_t page = 3; page < 3 + ROWS; page++)
-        put(&w, page, MIDDLE, length_next_door(&w));
+    put_rows(&w);
     uint64_t before = probes(&w);
     remove_page(&w, 1, SHINGLES);
     CU_ASSERT_EQUAL(probes(&w), before);
