@@ -141,13 +141,12 @@ struct sp_large {
     uint32_t lacking_from;                   /* winners with which it is tried again */
     struct sp_lookup *lookup;                /* lookup.c; NULL: not needed */
     struct sp_sharing *sharing;              /* sharing.c; NULL: not needed yet, or of no use */
-    uint64_t
-        sharing_from;    /* cost of a search by patterns at which it is tried again; 0: not tried */
-    uint32_t examined;   /* winners, by searches in the lookup, and those that patterns did not */
-    uint32_t passed;     /* rule out; earlier searches count less */
-    uint32_t paid;       /* hubs that may be opened (cover.c) */
-    uint32_t may_decide; /* so many further hubs may be decided before one that this step needs */
-    uint32_t may_read;   /* so many winners may be put into the indexes that are being made */
+    uint64_t sharing_from; /* it is tried again when a search by patterns costs this; 0: not yet */
+    uint32_t examined;     /* winners, by searches in the lookup; earlier searches count less */
+    uint32_t passed;       /* those of them that patterns did not rule out */
+    uint32_t paid;         /* hubs that may be opened (cover.c) */
+    uint32_t may_decide;   /* so many further hubs may be decided before one that this step needs */
+    uint32_t may_read;     /* so many winners may be put into the indexes that are being made */
     struct sp_hub_list near;     /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
     struct sp_hub_list doubts;   /* may no longer be connected */
