@@ -85,7 +85,8 @@ void keeping_open(struct keeping *k, const struct sp_similarity_options *similar
                                                        .changed = on_changed,
                                                        .arg = k,
                                                        .twins = k->keeper == KEEPS_EDGES,
-                                                       .orphans_apart = k->keeper == KEEPS_EDGES});
+                                                       .orphans_apart = k->keeper == KEEPS_EDGES,
+                                                       .marks = k->keeper == KEEPS_EDGES});
     for (uint32_t i = 0; i < k->cells; i++)
         k->domains[i] = sp_stars_domain_new(k->stars, 1 + i, small);
 }
@@ -225,19 +226,23 @@ static void queue_add(struct keeping *k, struct recall recall)
     k->queue[k->queue_count++] = recall;
 }
 
-static void end_reliance(struct keeping *k, uint32_t row)
+/* `mark`: of the star that the row has left, or 0. */
+static void end_reliance(struct keeping *k, uint32_t row, uint32_t mark)
 {
     struct row_list *relied = &k->rows[row].relied;
-    for (uint32_t i = 0; i < relied->count; i++)
-        queue_add(k, (struct recall){k->rows[row].cell, relied->rows[i]});
+    uint32_t cell = k->rows[row].cell;
+    for (uint32_t i = 0; i < relied->count; i++) {
+        uint32_t by = relied->rows[i];
+        queue_add(k, (struct recall){cell, by, k->rows[by].cell == cell ? mark : 0});
+    }
     relied->count = 0;
 }
 
 static void left_star(struct keeping *k, uint32_t row)
 {
     k->rows[row].anchor = NO_ROW;
-    end_reliance(k, row);
-    queue_add(k, (struct recall){NO_ROW, row});
+    end_reliance(k, row, 0);
+    queue_add(k, (struct recall){NO_ROW, row, 0});
 }
 
 static void follow_row(struct keeping *k, uint32_t row)
@@ -300,6 +305,17 @@ static void probe_cell(struct keeping *k, uint32_t row, uint32_t cell)
     note_edges(k, row, cell == k->rows[row].cell, &touches);
 }
 
+static bool probe_star(struct keeping *k, uint32_t row, uint32_t mark)
+{
+    struct sp_touches touches;
+    bool known;
+    must(sp_stars_probe_marked(domain_of(k, row), mark, row, k->rows[row].signature, &touches,
+                               &known));
+    if (known)
+        note_edges(k, row, true, &touches);
+    return known;
+}
+
 static void probe_others(struct keeping *k, uint32_t row)
 {
     for (uint32_t cell = 0; cell < k->cells; cell++)
@@ -320,7 +336,9 @@ static void enter(struct keeping *k, uint32_t row)
 
 static void remove_edges(struct keeping *k, uint32_t row)
 {
-    end_reliance(k, row);
+    if (sp_stars_members(k->stars, row) > 1)
+        end_reliance(k, row, sp_stars_mark(k->stars, row));
+    k->rows[row].relied.count = 0;
     must(sp_stars_remove(domain_of(k, row), row, &k->rows[row].ghost));
     k->rows[row].live = false;
     k->rows[row].anchor = NO_ROW;
@@ -335,6 +353,8 @@ static void remove_edges(struct keeping *k, uint32_t row)
 static void pay_recall(struct keeping *k, struct recall recall)
 {
     if (!k->rows[recall.row].live)
+        return;
+    if (recall.mark && (probe_star(k, recall.row, recall.mark) || k->left_out == LEFT_OUT_STAR))
         return;
     if (recall.at != NO_ROW) {
         probe_cell(k, recall.row, recall.at);
@@ -351,16 +371,20 @@ static void pay_stars(struct keeping *k, uint32_t cell, uint32_t kids)
     struct row_list again = list_of(left.rows, left.count);
     for (size_t i = 0; i < left.ghost_count; i++)
         k->rows[left.ghosts[i]].ghost = false;
+    for (size_t i = 0; i < left.heir_count; i++)
+        k->rows[left.heirs[i]].anchor = NO_ROW;
     for (size_t i = 0; i < left.moved_count && k->left_out != LEFT_OUT_MOVED; i++) {
-        end_reliance(k, left.moved[i]);
-        queue_add(k, (struct recall){NO_ROW, left.moved[i]});
+        end_reliance(k, left.moved[i], left.moved_marks[i]);
+        queue_add(k, (struct recall){NO_ROW, left.moved[i], 0});
     }
+    struct row_list marks = list_of(left.row_marks, left.count);
     follow(k);
     for (uint32_t i = 0; i < again.count; i++) {
-        end_reliance(k, again.rows[i]);
+        end_reliance(k, again.rows[i], marks.rows[i]);
         enter(k, again.rows[i]);
     }
     sp_free(again.rows);
+    sp_free(marks.rows);
 }
 
 static bool owes(const struct keeping *k)
@@ -380,6 +404,8 @@ static void work_edges(struct keeping *k, uint32_t units)
     for (uint32_t i = 0; i < k->queue_count; i++)
         k->queue[i] = k->queue[recalls + i];
     units -= recalls;
+    if (k->queue_count == 0)
+        sp_stars_forget_marks(k->stars);
     for (uint32_t cell = 0; cell < k->cells && units > 0; cell++)
         if (sp_stars_owes(k->domains[cell]))
             pay_stars(k, cell, units);

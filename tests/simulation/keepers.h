@@ -20,7 +20,9 @@ enum left_out {
     LEFT_OUT_MOVED,    /* nor are rows that moved to another star */
     LEFT_OUT_RELIANCE, /* rows are not probed again when a row that they rely on leaves its star */
     LEFT_OUT_DOUBT,    /* a row that leaves a large group leaves no doubt about its star */
-    LEFT_OUT_ANCHOR    /* a cell does not report the row that another one is attached to */
+    LEFT_OUT_STAR,  /* a row is not probed again if nobody knows where the members of the star are
+                     * on which it relied */
+    LEFT_OUT_ANCHOR /* a cell does not report the row that another one is attached to */
 };
 
 struct row_list {
@@ -44,6 +46,7 @@ struct kept_row {
 struct recall {
     uint32_t at; /* the cell to probe, or SP_STARS_NONE: all */
     uint32_t row;
+    uint32_t mark; /* of the star to probe; 0: all */
 };
 
 struct keeping {

@@ -121,6 +121,7 @@ struct later {
     uint32_t shared; /* twice an upper bound of the shingles that the probe and the pivot share */
 };
 
+struct mark;
 struct pattern_block;
 struct pattern_kind;
 
@@ -140,6 +141,7 @@ struct sp_stars {
     struct sp_counts adopters; /* adopted row -> its adopter's number plus one */
     struct sp_counts totals;   /* star whose pivot is capped -> the pivot's total */
     struct sp_counts lacks;    /* kid -> its item in the index of lacks.c plus one */
+    struct sp_counts mark_of;  /* star -> its mark: marks.c */
     uint32_t lacks_at_once;    /* for tests: kids that lacks.c reads at once; 0: its own number */
     struct row *rows;
     uint32_t row_cap;
@@ -154,6 +156,9 @@ struct sp_stars {
     struct sp_stars_domain **domains; /* by number; number 0 is none */
     uint32_t domain_count;
     uint32_t domain_cap;
+    struct mark *marks;
+    uint32_t mark_count;
+    uint32_t mark_cap;
     struct pattern_block **patterns; /* patterns.c */
     uint32_t pattern_cap;
     struct brief *briefs; /* of each star */
@@ -206,8 +211,14 @@ struct sp_stars {
     uint32_t gathered_cap;
     uint32_t *left;
     uint32_t left_cap;
+    uint32_t *left_marks;
+    uint32_t left_marks_cap;
     uint32_t *moved;
     uint32_t moved_cap;
+    uint32_t *moved_marks;
+    uint32_t moved_marks_cap;
+    uint32_t *heirs;
+    uint32_t heirs_cap;
     uint32_t *ghosts;
     uint32_t ghosts_cap;
     struct sp_stars_stats stats;

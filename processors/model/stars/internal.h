@@ -222,6 +222,9 @@ void sp_star_owing_leave(struct sp_stars *s, uint32_t star);
 uint32_t sp_star_first_owing(const struct sp_stars_domain *d);
 /* Of an owing star. */
 void sp_star_set_heir(struct sp_stars *s, uint32_t star, uint32_t heir);
+/* Whether the owing star has an heir that is still a pivot, whose star is neither headless nor
+ * draining. */
+bool sp_star_has_heir(const struct sp_stars *s, uint32_t star);
 /* The first star in the list that has this heir, and another pivot; NONE: there is none. */
 uint32_t sp_star_with_heir(const struct sp_stars_domain *d, uint32_t heir);
 /* The number at the place, which moves to the next one; NONE at the end. */
@@ -342,6 +345,22 @@ bool sp_star_probe_row(struct sp_stars_domain *d, uint32_t row, const struct sp_
                        uint32_t *ret_twin);
 /* Converts s->touched for the caller. */
 void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches);
+
+/* The same for any row, but only among these stars, at most two. */
+bool sp_star_probe_stars(struct sp_stars_domain *d, const uint32_t *stars, uint32_t count,
+                         const struct sp_signature *x, uint32_t except);
+
+/* ---- marks.c ---- */
+
+/* Whether stars are marked at all. */
+bool sp_star_can_mark(const struct sp_stars *s);
+uint32_t sp_star_mark(struct sp_stars *s, uint32_t star);
+/* The star is about to end. */
+void sp_star_mark_end(struct sp_stars *s, uint32_t star);
+/* All members of the star move to another one, or have moved. */
+void sp_star_mark_hand_on(struct sp_stars *s, uint32_t star, uint32_t to);
+/* The stars that have the members that the mark names; returns 0 if that is not known. */
+uint32_t sp_star_marked(const struct sp_stars *s, uint32_t mark, uint32_t ret_stars[2]);
 
 /* ---- look.c ---- */
 

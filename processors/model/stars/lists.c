@@ -78,7 +78,7 @@ uint32_t sp_star_first_orphan(const struct sp_stars_domain *d)
 /* ---- stars that owe, and their heirs ---- */
 
 /* Neither none nor lost. */
-static bool has_heir(const struct star *c)
+static bool names_heir(const struct star *c)
 {
     return c->kids->owing->heir != NONE && c->kids->owing->heir != c->pivot;
 }
@@ -86,7 +86,7 @@ static bool has_heir(const struct star *c)
 static void heir_enter(struct sp_stars *s, uint32_t star)
 {
     const struct star *c = &s->stars[star];
-    if (has_heir(c))
+    if (names_heir(c))
         enter(&sp_star_domain_of(s, star)->heirs, &(struct listed){s, star, true},
               c->kids->owing->heir);
 }
@@ -94,7 +94,7 @@ static void heir_enter(struct sp_stars *s, uint32_t star)
 static void heir_leave(struct sp_stars *s, uint32_t star)
 {
     const struct star *c = &s->stars[star];
-    if (has_heir(c))
+    if (names_heir(c))
         leave(&sp_star_domain_of(s, star)->heirs, &(struct listed){s, star, true},
               c->kids->owing->heir);
 }
@@ -131,6 +131,15 @@ void sp_star_set_heir(struct sp_stars *s, uint32_t star, uint32_t heir)
     o->heir = heir;
     if (o->listed)
         heir_enter(s, star);
+}
+
+bool sp_star_has_heir(const struct sp_stars *s, uint32_t star)
+{
+    uint32_t heir = s->stars[star].kids->owing->heir;
+    if (heir >= s->row_cap || s->rows[heir].star == NONE)
+        return false; /* the heir left before the stage was restored */
+    const struct star *c = &s->stars[s->rows[heir].star];
+    return c->pivot == heir && !c->headless && !c->draining;
 }
 
 uint32_t sp_star_with_heir(const struct sp_stars_domain *d, uint32_t heir)

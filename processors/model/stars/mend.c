@@ -39,16 +39,6 @@ static uint32_t next_kid(struct sp_stars *s, uint32_t star)
     return NONE;
 }
 
-/* Whether the heir is still a pivot and its star is neither headless nor draining. */
-static bool has_heir(const struct sp_stars *s, uint32_t star)
-{
-    uint32_t heir = s->stars[star].kids->owing->heir;
-    if (heir >= s->row_cap || s->rows[heir].star == NONE)
-        return false; /* the heir left before the stage was restored */
-    const struct star *c = &s->stars[s->rows[heir].star];
-    return c->pivot == heir && !c->headless && !c->draining;
-}
-
 /* An owing star whose heir is lost has its own pivot as heir (star.c). */
 static bool has_lost_heir(const struct sp_stars *s, uint32_t star)
 {
@@ -68,14 +58,44 @@ static bool similar_to_heir(struct sp_stars *s, uint32_t heir, const struct sp_s
 }
 
 struct moving {
-    uint32_t left; /* number of rows in s->left; moved: in s->moved */
+    uint32_t left; /* number of rows in s->left; and so on */
     uint32_t moved;
+    uint32_t heirs;
+    uint32_t ghosts;
 };
 
-static void note_moved(struct sp_stars *s, uint32_t row, struct moving *m)
+/* `mark`: of the star that the row has left, or 0. */
+static void note_moved(struct sp_stars *s, uint32_t row, uint32_t mark, struct moving *m)
 {
     sp_grow(&s->moved, &s->moved_cap, m->moved + 1);
+    sp_grow(&s->moved_marks, &s->moved_marks_cap, m->moved + 1);
+    s->moved_marks[m->moved] = mark;
     s->moved[m->moved++] = row;
+}
+
+static void note_left(struct sp_stars *s, uint32_t row, uint32_t mark, struct moving *m)
+{
+    sp_grow(&s->left, &s->left_cap, m->left + 1);
+    sp_grow(&s->left_marks, &s->left_marks_cap, m->left + 1);
+    s->left_marks[m->left] = mark;
+    s->left[m->left++] = row;
+}
+
+static void note_heir(struct sp_stars *s, uint32_t row, struct moving *m)
+{
+    sp_grow(&s->heirs, &s->heirs_cap, m->heirs + 1);
+    s->heirs[m->heirs++] = row;
+}
+
+static void note_ghost(struct sp_stars *s, uint32_t row, struct moving *m)
+{
+    sp_grow(&s->ghosts, &s->ghosts_cap, m->ghosts + 1);
+    s->ghosts[m->ghosts++] = row;
+}
+
+static uint32_t mark_of(struct sp_stars *s, uint32_t star)
+{
+    return sp_star_can_mark(s) ? sp_star_mark(s, star) : 0;
 }
 
 /* ---- headless ---- */
@@ -138,7 +158,7 @@ static uint32_t choose_heir(struct sp_stars *s, uint32_t star)
     return heir;
 }
 
-static bool make_heir(struct sp_stars *s, uint32_t star)
+static bool make_heir(struct sp_stars *s, uint32_t star, struct moving *m)
 {
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
     uint32_t row = choose_heir(s, star);
@@ -146,6 +166,7 @@ static bool make_heir(struct sp_stars *s, uint32_t star)
     if (s->err || !sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
         return false;
     sp_star_set_heir(s, star, row);
+    note_heir(s, row, m);
     s->stats.repivots++;
     uint32_t heir = sp_star_new(d, row, x);
     if (d->posted)
@@ -158,13 +179,12 @@ static bool make_heir(struct sp_stars *s, uint32_t star)
 static bool let_go(struct sp_stars *s, uint32_t row, struct moving *m)
 {
     const struct sp_signature *x;
-    struct sp_stars_domain *d = sp_star_domain_of(s, s->rows[row].star);
+    uint32_t star = s->rows[row].star;
     if (!sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
         return false;
-    d->rows--;
+    sp_star_domain_of(s, star)->rows--;
     s->stats.rows--;
-    sp_grow(&s->left, &s->left_cap, m->left + 1);
-    s->left[m->left++] = row;
+    note_left(s, row, mark_of(s, star), m);
     return true;
 }
 
@@ -180,7 +200,7 @@ static bool move_fringe(struct sp_stars *s, uint32_t row, struct moving *m)
         !sp_star_probe(d, x, row) || !sp_star_place(d, row, x))
         return false;
     if (s->risen != NONE)
-        note_moved(s, s->risen, m);
+        note_moved(s, s->risen, 0, m);
     return true;
 }
 
@@ -193,7 +213,7 @@ static bool move_headless(struct sp_stars *s, uint32_t star, uint32_t row, struc
         return move_fringe(s, row, m);
     if (has_lost_heir(s, star))
         return let_go(s, row, m);
-    if (!has_heir(s, star) && !make_heir(s, star))
+    if (!sp_star_has_heir(s, star) && !make_heir(s, star, m))
         return false;
     if (row == o->heir)
         return true;
@@ -215,6 +235,8 @@ static bool end_headless(struct sp_stars *s, uint32_t star)
     if (!sp_star_signature_of(s, s->stars[star].pivot, &ghost))
         return false;
     sp_star_uncover_star(s, star, ghost);
+    if (sp_star_has_heir(s, star))
+        sp_star_mark_hand_on(s, star, s->rows[s->stars[star].kids->owing->heir].star);
     sp_star_free(s, star);
     return true;
 }
@@ -233,7 +255,7 @@ static bool move_draining(struct sp_stars *s, uint32_t star, uint32_t row, struc
     if (!sp_star_kid_leave(s, row, x))
         return false;
     sp_star_kid_add(s, s->rows[heir].star, row, pivot, x, CHILD, NONE);
-    note_moved(s, row, m);
+    note_moved(s, row, mark_of(s, star), m);
     return true;
 }
 
@@ -245,28 +267,28 @@ static bool end_draining(struct sp_stars *s, uint32_t star, struct moving *m)
     bool similar = false, alone = sp_star_kids_count(s->stars[star].kids) == 0;
     if (!sp_star_signature_of(s, row, &pivot))
         return false;
-    if (alone && has_heir(s, star) && !similar_to_heir(s, heir, pivot, &heir_pivot, &similar))
+    if (alone && sp_star_has_heir(s, star) &&
+        !similar_to_heir(s, heir, pivot, &heir_pivot, &similar))
         return false;
     if (!similar) {
         sp_star_keep(s, star);
         return true;
     }
     sp_star_uncover_star(s, star, pivot);
+    sp_star_mark_hand_on(s, star, s->rows[heir].star);
     sp_star_free(s, star);
     sp_star_kid_add(s, s->rows[heir].star, row, heir_pivot, pivot, CHILD, NONE);
-    note_moved(s, row, m);
+    note_moved(s, row, 0, m);
     return true;
 }
 
 /* ---- both ---- */
 
-static bool end_star(struct sp_stars *s, uint32_t star, struct moving *m, uint32_t *ghosts)
+static bool end_star(struct sp_stars *s, uint32_t star, struct moving *m)
 {
-    uint32_t pivot = s->stars[star].pivot;
     if (!s->stars[star].headless)
         return end_draining(s, star, m);
-    sp_grow(&s->ghosts, &s->ghosts_cap, *ghosts + 1);
-    s->ghosts[(*ghosts)++] = pivot;
+    note_ghost(s, s->stars[star].pivot, m);
     return end_headless(s, star);
 }
 
@@ -275,7 +297,7 @@ static bool move_kid(struct sp_stars *s, uint32_t star, uint32_t row, struct mov
     s->stats.moved++;
     if (s->stars[star].headless)
         return move_headless(s, star, row, m);
-    if (has_heir(s, star))
+    if (sp_star_has_heir(s, star))
         return move_draining(s, star, row, m);
     sp_star_keep(s, star);
     return true;
@@ -284,8 +306,7 @@ static bool move_kid(struct sp_stars *s, uint32_t star, uint32_t row, struct mov
 enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_stars_left *ret_left)
 {
     struct sp_stars *s = d->stars;
-    struct moving m = {0, 0};
-    uint32_t ghosts = 0;
+    struct moving m = {0};
     for (; d->orphans.count && kids > 0; kids--)
         if (!let_go(s, sp_star_first_orphan(d), &m))
             break;
@@ -293,7 +314,7 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
         /* The first by name, so that the choice does not depend on history. */
         uint32_t star = sp_star_first_owing(d), row = next_kid(s, star);
         if (row == NONE) {
-            if (!end_star(s, star, &m, &ghosts))
+            if (!end_star(s, star, &m))
                 break;
             continue;
         }
@@ -307,6 +328,15 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
         if (!move_kid(s, star, row, &m))
             break;
     }
-    *ret_left = (struct sp_stars_left){s->left, m.left, s->moved, m.moved, s->ghosts, ghosts};
+    *ret_left = (struct sp_stars_left){.rows = s->left,
+                                       .count = m.left,
+                                       .moved = s->moved,
+                                       .moved_count = m.moved,
+                                       .row_marks = s->left_marks,
+                                       .moved_marks = s->moved_marks,
+                                       .heirs = s->heirs,
+                                       .heir_count = m.heirs,
+                                       .ghosts = s->ghosts,
+                                       .ghost_count = m.ghosts};
     return sp_star_outcome(s);
 }

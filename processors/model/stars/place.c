@@ -168,6 +168,7 @@ static bool merge_into(struct sp_stars *s, const struct touched *t, uint32_t to,
             return false;
     if (pivot) {
         sp_star_uncover_star(s, star, touched);
+        sp_star_mark_hand_on(s, star, to);
         sp_star_free(s, star);
     }
     for (uint32_t i = 0; i < m.count; i++) {
@@ -222,6 +223,7 @@ static bool join_foster(struct sp_stars *s, const struct touched *t, uint32_t ro
         return true;
     *ret_joined = true;
     sp_star_uncover_star(s, t->star, touched);
+    sp_star_mark_hand_on(s, t->star, s->foster);
     sp_star_free(s, t->star);
     sp_star_kid_add(s, s->foster, t->row, foster, touched, FRINGE, NONE);
     sp_star_kid_add(s, s->foster, row, foster, x, FRINGE, NONE);

@@ -87,6 +87,16 @@ static void sort_found(struct sp_stars *s)
     qsort(s->found, s->found_count, sizeof *s->found, by_hits);
 }
 
+/* What is left of s->found is examined. */
+static void choose(struct sp_stars *s, const struct sp_signature *x)
+{
+    if (s->found_count && s->pattern_kind->at_first)
+        sp_star_patterns_filter(s, x);
+    if (s->found_count > 1)
+        sort_found(s);
+    s->stats.candidates += s->found_count;
+}
+
 SP_CLONES void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
 {
     struct sp_stars *s = d->stars;
@@ -110,11 +120,7 @@ SP_CLONES void sp_star_find(struct sp_stars_domain *d, const struct sp_signature
             s->briefs[s->hit[i]].hits = UINT16_MAX;
     }
     filter(d, x);
-    if (s->found_count && s->pattern_kind->at_first)
-        sp_star_patterns_filter(s, x);
-    if (s->found_count > 1)
-        sort_found(s);
-    s->stats.candidates += s->found_count;
+    choose(s, x);
 }
 
 /* ---- comparing ---- */
@@ -353,6 +359,21 @@ bool sp_star_probe_row(struct sp_stars_domain *d, uint32_t row, const struct sp_
     if (has_star)
         sp_star_find(d, x);
     return try_found(s, x, has_star ? row : NONE);
+}
+
+bool sp_star_probe_stars(struct sp_stars_domain *d, const uint32_t *stars, uint32_t count,
+                         const struct sp_signature *x, uint32_t except)
+{
+    struct sp_stars *s = d->stars;
+    begin(s);
+    s->hit_count = s->length_count = s->probe_known = 0;
+    s->found_count = 0;
+    sp_grow(&s->found, &s->found_cap, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (sizes_allow(s, &s->stars[stars[i]], x))
+            s->found[s->found_count++] = (struct found){.star = stars[i]};
+    choose(s, x);
+    return try_found(s, x, except);
 }
 
 void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches)

@@ -89,6 +89,7 @@ void sp_star_free(struct sp_stars *s, uint32_t star)
     sp_star_kids_free(s, star);
     if (c->capped)
         sp_counts_forget(&s->totals, star);
+    sp_star_mark_end(s, star);
     *c = (struct star){.place = s->free_star};
     s->free_star = star;
     s->stats.stars--;

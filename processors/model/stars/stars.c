@@ -54,6 +54,8 @@ void sp_stars_free(struct sp_stars *s)
     sp_counts_done(&s->adopters);
     sp_counts_done(&s->totals);
     sp_counts_done(&s->lacks);
+    sp_counts_done(&s->mark_of);
+    sp_free(s->marks);
     sp_free(s->rows);
     sp_free(s->heaps);
     sp_free(s->stars);
@@ -74,7 +76,10 @@ void sp_stars_free(struct sp_stars *s)
     sp_free(s->keys);
     sp_free(s->gathered);
     sp_free(s->left);
+    sp_free(s->left_marks);
     sp_free(s->moved);
+    sp_free(s->moved_marks);
+    sp_free(s->heirs);
     sp_free(s->ghosts);
     sp_free(s);
 }
@@ -175,6 +180,24 @@ enum sp_err sp_stars_probe_row(struct sp_stars_domain *d, uint32_t row,
         ret_touches->twin = twin;
     }
     return d->stars->err;
+}
+
+uint32_t sp_stars_mark(struct sp_stars *s, uint32_t row)
+{
+    SP_ASSERT(sp_stars_has(s, row));
+    return sp_star_can_mark(s) ? sp_star_mark(s, s->rows[row].star) : 0;
+}
+
+enum sp_err sp_stars_probe_marked(struct sp_stars_domain *d, uint32_t mark, uint32_t row,
+                                  const struct sp_signature *signature,
+                                  struct sp_touches *ret_touches, bool *ret_known)
+{
+    struct sp_stars *s = d->stars;
+    uint32_t stars[2], count = sp_star_marked(s, mark, stars);
+    *ret_known = count > 0;
+    if (count > 0 && sp_star_probe_stars(d, stars, count, signature, row))
+        sp_star_probe_report(s, ret_touches);
+    return s->err;
 }
 
 /* ---- removing ---- */

@@ -108,6 +108,7 @@ struct sp_stars_options {
     /* Probes do not touch orphans: each will be inserted again, and its own probe will find what it
      * resembles. Else the touches of rows connect what is similar at any time. */
     bool orphans_apart;
+    bool marks; /* stars have marks, and sp_stars_work reports those that rows have left */
 };
 
 /* The callbacks `signature` and `name` for rows whose signatures are in an array, a struct
@@ -211,6 +212,12 @@ struct sp_stars_left {
     size_t count;
     const uint32_t *moved; /* moved to another star; others may have stayed */
     size_t moved_count;
+    /* If marks are wanted: of the star that each of `rows` and `moved` has left, or 0. */
+    const uint32_t *row_marks;
+    const uint32_t *moved_marks;
+    const uint32_t *heirs; /* left a headless star for one of their own, to which those of its kids
+                            * move that resemble them; rows that rely on them still may */
+    size_t heir_count;
     const uint32_t *ghosts; /* former pivots that are no longer needed */
     size_t ghost_count;
 };
@@ -222,6 +229,22 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
 bool sp_stars_owes(const struct sp_stars_domain *d);
 /* At least so many as there are. Costs O(headless and draining stars). */
 uint32_t sp_stars_owed(const struct sp_stars_domain *d);
+
+/* ---- marks ----
+ *
+ * A row that relied on a kid that has left its star need not be compared with all that it
+ * resembles, but with the members of that star which did not leave it themselves. A mark names
+ * these, wherever they are when it is used. */
+
+/* The mark of the row's star; 0: stars have no marks, because rows may rely on twins. */
+uint32_t sp_stars_mark(struct sp_stars *s, uint32_t row);
+/* sp_stars_probe_row, but finds only members of the star of that mark, and no twin. *ret_known:
+ * false if the index does not know where they are; then nothing was compared. */
+enum sp_err sp_stars_probe_marked(struct sp_stars_domain *d, uint32_t mark, uint32_t row,
+                                  const struct sp_signature *signature,
+                                  struct sp_touches *ret_touches, bool *ret_known);
+/* No mark is valid any more. */
+void sp_stars_forget_marks(struct sp_stars *s);
 
 /* ---- the place of a row ---- */
 

@@ -33,6 +33,7 @@
 #define COMPARE_COUNTERS(X)                                                                        \
     X(rows)                                                                                        \
     X(probes)                                                                                      \
+    X(star_probes)                                                                                 \
     X(contacts)                                                                                    \
     X(candidates)                                                                                  \
     X(postings)                                                                                    \

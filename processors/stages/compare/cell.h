@@ -15,7 +15,7 @@
  *   'R' cell content          -> first owner, its version; if there are more, the second and last
  *   'O' cell content page     -> version, the owners before and after it (each further owner)
  *   'E' slot cell content     -> that row relies on this slot (relied.c)
- *   'Q' cell cell content     -> that row must probe again (relied.c)
+ *   'Q' cell cell content mark -> that row must probe again (relied.c)
  *
  * The signature is in the table of contents, which each row holds once.
  *
@@ -101,6 +101,7 @@ struct sp_recall {
     uint32_t at; /* the cell to be probed; EVERYWHERE: all */
     uint32_t home;
     struct sp_id content;
+    uint32_t mark; /* of that star, which is probed alone (sp_stars_mark); 0: all stars are */
 };
 
 /* A deleted row: what must be deleted from the store. */
@@ -162,7 +163,7 @@ struct sp_compare_stage {
     struct sp_compare_stage_stats stats;
 };
 
-enum { NO_SLOT = SP_STARS_NONE, EVERYWHERE = UINT32_MAX };
+enum { NO_SLOT = SP_STARS_NONE, EVERYWHERE = UINT32_MAX, SP_MARK_BYTES = 4 };
 
 /* ---- core.c ---- */
 
@@ -276,6 +277,8 @@ void sp_near_probe(struct sp_compare_stage *c, struct sp_cell_actor *cell, struc
                    uint32_t home, const struct sp_signature *signature);
 /* The same for a row of the cell itself, except for its own star. */
 void sp_near_probe_own(struct sp_compare_stage *c, uint32_t slot);
+/* The same among the members of one star. False: it is not known where they are. */
+bool sp_near_probe_star(struct sp_compare_stage *c, uint32_t slot, uint32_t mark);
 /* Probes all other cells that the row visits, or one of them, for its first owner. */
 void sp_near_probe_others(struct sp_compare_stage *c, uint32_t slot);
 void sp_near_probe_cell(struct sp_compare_stage *c, uint32_t slot, uint32_t cell);
@@ -288,8 +291,9 @@ void sp_near_follow(struct sp_compare_stage *c);
 
 /* Notes that a row of cell `home` relies on the slot staying in its star. */
 void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content);
-/* The slot has left its star: queues all rows that rely on it. */
-void sp_relied_end(struct sp_compare_stage *c, uint32_t slot);
+/* The slot has left the star of that mark, or an unknown one (0): queues all rows that rely on it.
+ */
+void sp_relied_end(struct sp_compare_stage *c, uint32_t slot, uint32_t mark);
 /* The slot is about to be deleted. The same, unless it is alone in its star: then it connected
  * those that rely on it with no other row. */
 void sp_relied_delete(struct sp_compare_stage *c, uint32_t slot);
@@ -297,7 +301,8 @@ void sp_relied_free(struct sp_compare_stage *c);
 /* While loading. `clean_at`: as it was when the row was added. */
 void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content,
                    uint32_t clean_at);
-/* While loading: queues a recall, which is stored already. */
+/* While loading, in the order of the keys: queues a recall, which is stored already. Nobody knows
+ * its star any more, so the row probes all, once. */
 void sp_compare_queue_restore(struct sp_compare_stage *c, struct sp_recall recall);
 /* Queues a recall, which the next flush stores. */
 void sp_compare_queue_add(struct sp_compare_stage *c, struct sp_recall recall);

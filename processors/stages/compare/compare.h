@@ -47,11 +47,12 @@ struct sp_compare_stage_options {
 };
 
 struct sp_compare_stage_stats {
-    uint64_t rows;       /* distinct contents stored */
-    uint64_t probes;     /* by cell */
-    uint64_t contacts;   /* cells visited by pages, own cell included */
-    uint64_t candidates; /* rows compared with a probe */
-    uint64_t postings;   /* entries of posting lists that probes read */
+    uint64_t rows;        /* distinct contents stored */
+    uint64_t probes;      /* by cell */
+    uint64_t star_probes; /* of one star, by rows that relied on a member that has left it */
+    uint64_t contacts;    /* cells visited by pages, own cell included */
+    uint64_t candidates;  /* rows compared with a probe */
+    uint64_t postings;    /* entries of posting lists that probes read */
     uint64_t matches;
     uint64_t row_loads;    /* read from the store */
     uint64_t rows_to_move; /* rows in cells of the previous map */

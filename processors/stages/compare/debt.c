@@ -23,15 +23,18 @@ static void pay_recall(struct sp_compare_stage *c, const struct sp_recall *recal
     uint32_t slot = sp_cell_actor_find(c, sp_cell_actor_get(c, recall->home), recall->content);
     if (slot == NO_SLOT)
         return;
+    if (recall->mark && sp_near_probe_star(c, slot, recall->mark))
+        return;
     sp_near_probe_own(c, slot);
     if (recall->at == EVERYWHERE)
         sp_near_probe_others(c, slot);
 }
 
-static void pay_left(struct sp_compare_stage *c, uint32_t slot)
+/* `mark`: of the star that it has left. */
+static void pay_left(struct sp_compare_stage *c, uint32_t slot, uint32_t mark)
 {
     bool tell = c->options.canary != SP_COMPARE_QUIET_RETURN;
-    sp_relied_end(c, slot);
+    sp_relied_end(c, slot, mark);
     c->slots[slot].anchor = NO_SLOT;
     sp_near_enter(c, slot, tell);
     if (tell)
@@ -44,6 +47,7 @@ static void pay_stars(struct sp_compare_stage *c, struct sp_cell_actor *cell, ui
     if (!sp_compare_note(c, sp_stars_work(cell->domain, kids, &left)))
         return;
     uint32_t *rows = sp_memdup(left.rows, left.count * sizeof *rows);
+    uint32_t *marks = sp_memdup(left.row_marks, left.count * sizeof *marks);
     size_t count = left.count;
     for (size_t i = 0; i < left.ghost_count; i++) {
         uint32_t ghost = left.ghosts[i];
@@ -51,16 +55,20 @@ static void pay_stars(struct sp_compare_stage *c, struct sp_cell_actor *cell, ui
         sp_compare_slot_free(c, ghost);
         cell->ghosts--;
     }
+    /* Each kid that does not follow an heir probes again itself. */
+    for (size_t i = 0; i < left.heir_count; i++)
+        c->slots[left.heirs[i]].anchor = NO_SLOT;
     for (size_t i = 0; i < left.moved_count; i++) {
         struct sp_slot *s = &c->slots[left.moved[i]];
-        sp_relied_end(c, left.moved[i]);
-        sp_compare_queue_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content});
+        sp_relied_end(c, left.moved[i], left.moved_marks[i]);
+        sp_compare_queue_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content, 0});
     }
     /* Before rows enter: an heir may become a child again, as if it had never left its star. */
     sp_near_follow(c);
     for (size_t i = 0; i < count && !c->err; i++)
-        pay_left(c, rows[i]);
+        pay_left(c, rows[i], marks[i]);
     sp_free(rows);
+    sp_free(marks);
 }
 
 static void pay_recalls(struct sp_compare_stage *c, uint32_t *units)

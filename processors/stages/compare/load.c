@@ -54,11 +54,17 @@ static uint32_t cleaned_at(struct sp_view value)
     return value.len == sizeof(uint32_t) ? (uint32_t)sp_get_big_endian(value.data, value.len) : 0;
 }
 
+static uint32_t mark_of(struct sp_view key)
+{
+    return (uint32_t)sp_get_big_endian(key.data + RELIED_KEY_BYTES, SP_MARK_BYTES);
+}
+
 static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sp_compare_stage *c = arg;
     struct sp_id content;
-    if (key.len != RELIED_KEY_BYTES) {
+    bool marked = key.len == RELIED_KEY_BYTES + SP_MARK_BYTES && key.data[0] == 'Q';
+    if (key.len != RELIED_KEY_BYTES && !marked) {
         c->err = SP_CORRUPT;
         return false;
     }
@@ -66,7 +72,8 @@ static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
     uint32_t home = (uint32_t)sp_get_big_endian(key.data + 5, 4);
     memcpy(&content, key.data + 9, sizeof content);
     if (key.data[0] == 'Q')
-        sp_compare_queue_restore(c, (struct sp_recall){a, home, content});
+        sp_compare_queue_restore(c,
+                                 (struct sp_recall){a, home, content, marked ? mark_of(key) : 0});
     else if (a < c->slot_count && c->slots[a].owners)
         sp_relied_put(c, a, home, content, cleaned_at(value));
     else

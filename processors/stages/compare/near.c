@@ -60,7 +60,8 @@ void sp_near_open(struct sp_compare_stage *c)
                                  .changed = on_changed,
                                  .arg = c,
                                  .twins = true,
-                                 .orphans_apart = true};
+                                 .orphans_apart = true,
+                                 .marks = true};
     c->stars = sp_stars_new(&o);
 }
 
@@ -162,8 +163,8 @@ static void left_star(struct sp_compare_stage *c, uint32_t slot)
 {
     struct sp_slot *s = &c->slots[slot];
     s->anchor = NO_SLOT;
-    sp_relied_end(c, slot);
-    sp_compare_queue_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content});
+    sp_relied_end(c, slot, 0);
+    sp_compare_queue_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content, 0});
 }
 
 static void follow_row(struct sp_compare_stage *c, uint32_t slot)
@@ -244,6 +245,22 @@ void sp_near_probe_own(struct sp_compare_stage *c, uint32_t slot)
         return;
     c->stats.probes++;
     tell_touches(c, row->first, c->slots[slot].cell, c->slots[slot].content, slot, touches);
+}
+
+bool sp_near_probe_star(struct sp_compare_stage *c, uint32_t slot, uint32_t mark)
+{
+    struct sp_signature *signature;
+    const struct sp_row *row = row_of(c, slot, &signature);
+    struct sp_touches touches;
+    bool known;
+    if (!row || !sp_compare_note(c, sp_stars_probe_marked(sp_cell_actor_of(c, slot)->domain, mark,
+                                                          slot, signature, &touches, &known)))
+        return true;
+    if (!known)
+        return false;
+    c->stats.star_probes++;
+    tell_touches(c, row->first, c->slots[slot].cell, c->slots[slot].content, slot, touches);
+    return true;
 }
 
 static void send_probe(struct sp_compare_stage *c, struct sp_owner asker,

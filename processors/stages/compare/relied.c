@@ -49,11 +49,12 @@ static struct sp_id content_of(const struct relier *r)
 
 /* ---- unsaved writes ---- */
 
-enum { VALUE_BYTES = 4, KEY_BYTES = 1 + 4 + 4 + 16 };
+enum { VALUE_BYTES = 4, KEY_BYTES = 1 + 4 + 4 + 16 + 4 };
 
-/* Appends a record to c->unsaved: whether to put or delete, the value, and the key. */
+/* Appends a record to c->unsaved: whether to put or delete, the value, and the key, which ends with
+ * the mark of a recall. */
 static void note_write(struct sp_compare_stage *c, bool put, uint32_t value, char kind, uint32_t a,
-                       uint32_t home, struct sp_id content)
+                       uint32_t home, struct sp_id content, uint32_t mark)
 {
     sp_buf_put_u8(&c->unsaved, put);
     sp_buf_put_big_endian(&c->unsaved, value, VALUE_BYTES);
@@ -61,13 +62,29 @@ static void note_write(struct sp_compare_stage *c, bool put, uint32_t value, cha
     sp_buf_put_big_endian(&c->unsaved, a, 4);
     sp_buf_put_big_endian(&c->unsaved, home, 4);
     sp_buf_put(&c->unsaved, &content, sizeof content);
+    sp_buf_put_big_endian(&c->unsaved, mark, SP_MARK_BYTES);
+}
+
+static void note_relier(struct sp_compare_stage *c, bool put, uint32_t value, uint32_t slot,
+                        uint32_t home, struct sp_id content)
+{
+    note_write(c, put, value, 'E', slot, home, content, 0);
+}
+
+/* The key has the mark because the row of one recall must outlast another recall of the same row,
+ * which may probe another star. */
+static void note_recall(struct sp_compare_stage *c, bool put, const struct sp_recall *recall)
+{
+    note_write(c, put, 0, 'Q', recall->at, recall->home, recall->content, recall->mark);
 }
 
 void sp_relied_flush(struct sp_compare_stage *c)
 {
     for (size_t at = 0; at < c->unsaved.len; at += 1 + VALUE_BYTES + KEY_BYTES) {
+        const char *k = c->unsaved.data + at + 1 + VALUE_BYTES;
+        bool marked = sp_get_big_endian(k + KEY_BYTES - SP_MARK_BYTES, SP_MARK_BYTES) > 0;
         struct sp_view value = sp_view(c->unsaved.data + at + 1, VALUE_BYTES);
-        struct sp_view key = sp_view(c->unsaved.data + at + 1 + VALUE_BYTES, KEY_BYTES);
+        struct sp_view key = sp_view(k, marked ? KEY_BYTES : KEY_BYTES - SP_MARK_BYTES);
         if (c->unsaved.data[at])
             sp_store_put(c->store, key, value);
         else
@@ -78,7 +95,7 @@ void sp_relied_flush(struct sp_compare_stage *c)
 
 /* ---- the queue ---- */
 
-void sp_compare_queue_restore(struct sp_compare_stage *c, struct sp_recall recall)
+static void enqueue(struct sp_compare_stage *c, struct sp_recall recall)
 {
     if (c->queue_first > 0 && c->queue_first * 2 >= c->queue_count) {
         c->queue_count -= c->queue_first;
@@ -93,16 +110,39 @@ void sp_compare_queue_add(struct sp_compare_stage *c, struct sp_recall recall)
 {
     if (c->options.canary == SP_COMPARE_NO_RELIANCE)
         return;
-    sp_compare_queue_restore(c, recall);
-    note_write(c, true, 0, 'Q', recall.at, recall.home, recall.content);
+    enqueue(c, recall);
+    note_recall(c, true, &recall);
+}
+
+static bool is_last(const struct sp_compare_stage *c, const struct sp_recall *recall)
+{
+    if (c->queue_count == 0)
+        return false;
+    const struct sp_recall *last = &c->queue[c->queue_count - 1];
+    return last->at == recall->at && last->home == recall->home &&
+           sp_id_eq(last->content, recall->content);
+}
+
+void sp_compare_queue_restore(struct sp_compare_stage *c, struct sp_recall recall)
+{
+    struct sp_recall all = {recall.at, recall.home, recall.content, 0};
+    if (recall.mark == 0) {
+        enqueue(c, recall);
+        return;
+    }
+    note_recall(c, false, &recall);
+    if (!is_last(c, &recall))
+        sp_compare_queue_add(c, all);
 }
 
 bool sp_compare_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall)
 {
-    if (c->queue_first == c->queue_count)
+    if (c->queue_first == c->queue_count) {
+        sp_stars_forget_marks(c->stars);
         return false;
+    }
     *ret_recall = c->queue[c->queue_first++];
-    note_write(c, false, 0, 'Q', ret_recall->at, ret_recall->home, ret_recall->content);
+    note_recall(c, false, ret_recall);
     return true;
 }
 
@@ -144,9 +184,9 @@ static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *l
             list->items[kept++] = r;
             continue;
         }
-        note_write(c, false, 0, 'E', slot, r.home, content_of(&r));
+        note_relier(c, false, 0, slot, r.home, content_of(&r));
         if (r.home != at) {
-            sp_compare_queue_add(c, (struct sp_recall){at, r.home, content_of(&r)});
+            sp_compare_queue_add(c, (struct sp_recall){at, r.home, content_of(&r), 0});
             asked++;
         }
     }
@@ -190,7 +230,7 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
 {
     sp_relied_put(c, slot, home, content, 0);
     struct sp_relied *list = list_of(c, slot);
-    note_write(c, true, list->clean_at, 'E', slot, home, content);
+    note_relier(c, true, list->clean_at, slot, home, content);
     if (list->count < list->look_at)
         return;
     drop_repeats(list);
@@ -200,17 +240,17 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
         list->look_at = twice(list->count);
 }
 
-static void end(struct sp_compare_stage *c, uint32_t slot, bool ask)
+/* Frees the list. If `ask`, queues its rows, to probe the star of that mark (0: all). */
+static void end(struct sp_compare_stage *c, uint32_t slot, bool ask, uint32_t mark)
 {
     struct sp_relied *list = list_of(c, slot);
-    if (!list)
-        return;
+    uint32_t at = c->slots[slot].cell;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier *r = &list->items[i];
-        note_write(c, false, 0, 'E', slot, r->home, content_of(r));
+        note_relier(c, false, 0, slot, r->home, content_of(r));
         if (ask)
-            sp_compare_queue_add(c,
-                                 (struct sp_recall){c->slots[slot].cell, r->home, content_of(r)});
+            sp_compare_queue_add(
+                c, (struct sp_recall){at, r->home, content_of(r), r->home == at ? mark : 0});
     }
     sp_free(list->items);
     *list = (struct sp_relied){.count = c->free_relied};
@@ -218,14 +258,18 @@ static void end(struct sp_compare_stage *c, uint32_t slot, bool ask)
     c->slots[slot].relied = 0;
 }
 
-void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
+void sp_relied_end(struct sp_compare_stage *c, uint32_t slot, uint32_t mark)
 {
-    end(c, slot, true);
+    if (list_of(c, slot))
+        end(c, slot, true, mark);
 }
 
 void sp_relied_delete(struct sp_compare_stage *c, uint32_t slot)
 {
-    end(c, slot, sp_stars_members(c->stars, slot) > 1);
+    if (!list_of(c, slot))
+        return;
+    bool ask = sp_stars_members(c->stars, slot) > 1;
+    end(c, slot, ask, ask ? sp_stars_mark(c->stars, slot) : 0);
 }
 
 void sp_relied_free(struct sp_compare_stage *c)

@@ -182,7 +182,7 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("tier1_cache_bytes", s->group.cache_bytes), N("rows", s->compare.rows);
     N("probes", s->compare.probes), N("contacts", s->compare.contacts);
     N("candidates", s->compare.candidates), N("postings", s->compare.postings);
-    N("matches", s->compare.matches);
+    N("star_probes", s->compare.star_probes), N("matches", s->compare.matches);
     N("row_loads", s->compare.row_loads), N("index_bytes", s->compare.index_bytes);
     N("tier2_cache_bytes", s->compare.cache_bytes);
     N("signature_loads", s->contents.loads);

@@ -1,0 +1,74 @@
+/* Marks name stars, so that a row can be compared later with the members that a star has now. The
+ * number of a star does not do: when the star ends, another one gets it.
+ *
+ * The members that have left the star since, one by one, were reported as having left, and are
+ * probed again themselves. All others are in the star that the mark names: a star whose members all
+ * move to another one hands its mark on. While kids move from a headless star to that of its heir,
+ * they are in one of the two. */
+#include "base/mem.h"
+#include "stars/internal.h"
+
+/* By the mark, less one. */
+struct mark {
+    uint32_t star; /* NONE: it has ended */
+    uint32_t same; /* another mark names the star as well; 0: none does */
+};
+
+/* A row that has a twin relies on it for all stars. */
+bool sp_star_can_mark(const struct sp_stars *s)
+{
+    return s->options.marks && !(s->options.twins && s->by_bits);
+}
+
+uint32_t sp_star_mark(struct sp_stars *s, uint32_t star)
+{
+    uint32_t mark = sp_counts_get(&s->mark_of, star);
+    if (mark)
+        return mark;
+    sp_grow(&s->marks, &s->mark_cap, s->mark_count + 1);
+    s->marks[s->mark_count++] = (struct mark){star, 0};
+    return sp_counts_add(&s->mark_of, star, s->mark_count);
+}
+
+void sp_star_mark_end(struct sp_stars *s, uint32_t star)
+{
+    uint32_t mark = sp_counts_get(&s->mark_of, star);
+    if (!mark)
+        return;
+    s->marks[mark - 1].star = NONE;
+    sp_counts_forget(&s->mark_of, star);
+}
+
+void sp_star_mark_hand_on(struct sp_stars *s, uint32_t star, uint32_t to)
+{
+    uint32_t mark = sp_counts_get(&s->mark_of, star);
+    if (!mark)
+        return;
+    uint32_t same = sp_star_mark(s, to); /* may move s->marks */
+    s->marks[mark - 1].same = same;
+}
+
+uint32_t sp_star_marked(const struct sp_stars *s, uint32_t mark, uint32_t ret_stars[2])
+{
+    SP_ASSERT(mark > 0 && mark <= s->mark_count);
+    while (s->marks[mark - 1].same)
+        mark = s->marks[mark - 1].same;
+    uint32_t star = s->marks[mark - 1].star;
+    if (star == NONE)
+        return 0;
+    ret_stars[0] = star;
+    if (!s->stars[star].headless || s->stars[star].kids->owing->heir == NONE)
+        return 1;
+    if (!sp_star_has_heir(s, star))
+        return 0;
+    ret_stars[1] = s->rows[s->stars[star].kids->owing->heir].star;
+    return 2;
+}
+
+void sp_stars_forget_marks(struct sp_stars *s)
+{
+    if (!s->mark_count)
+        return;
+    sp_counts_done(&s->mark_of);
+    s->mark_count = 0;
+}
