@@ -291,6 +291,11 @@ void sp_contents_trim(struct sp_contents *t)
     }
 }
 
+static void release(void *arg)
+{
+    sp_signature_unref(arg);
+}
+
 static void flush_entry(struct sp_contents *t, struct entry *e)
 {
     char key[KEY_BYTES];
@@ -303,9 +308,9 @@ static void flush_entry(struct sp_contents *t, struct entry *e)
         return;
     }
     if (e->stored_holders == 0) {
-        sp_buf_reset(&t->value);
-        sp_signature_encode(e->signature, &t->value);
-        sp_store_put(t->store, make_key(key, 'S', e->content), sp_buf_view(&t->value));
+        sp_store_put_lent(t->store, make_key(key, 'S', e->content),
+                          sp_signature_packed(e->signature), release,
+                          sp_signature_ref(e->signature));
     }
     if (e->stored_holders != e->holders) { /* else one holder replaced another */
         sp_buf_reset(&t->value);
@@ -322,7 +327,7 @@ void sp_contents_flush(struct sp_contents *t)
     for (struct entry *e = t->dirty, *next; e; e = next) {
         next = e->next_dirty;
         if (next) {
-            sp_prefetch_bytes(next->signature, FETCHED_BYTES);
+            sp_prefetch_bytes(next->signature, sizeof *next->signature);
             sp_prefetch_bytes(next->next_dirty, next->next_dirty ? sizeof *next : 0);
         }
         flush_entry(t, e);

@@ -16,7 +16,11 @@
 #include "base/assert.h"
 #include "base/mem.h"
 
-enum { PACKED_VERSION = 1 };
+enum { PACKED_VERSION = 1, VARINT_ROOM = 10 };
+
+_Static_assert(offsetof(struct sp_signature, header) + SP_SIGNATURE_HEADER ==
+                   offsetof(struct sp_signature, hashes),
+               "the packed form has no gap");
 
 struct header {
     struct sp_view hashes;
@@ -30,6 +34,7 @@ struct sp_signature *sp_signature_alloc(uint32_t shingle_count, uint32_t sentenc
     s->refs = 1;
     s->shingle_count = shingle_count;
     s->sentence_count = sentence_count;
+    s->packed = 0;
     return s;
 }
 
@@ -42,7 +47,7 @@ void sp_signature_unref(struct sp_signature *s)
         sp_free(s);
 }
 
-void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out)
+static void put_header(const struct sp_signature *s, struct sp_buf *out)
 {
     sp_buf_put_u8(out, PACKED_VERSION);
     sp_buf_put_u32(out, s->params);
@@ -54,7 +59,31 @@ void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out)
         sp_buf_put_varint(out, s->length[d]);
     sp_buf_put_varint(out, s->shingle_count);
     sp_buf_put_varint(out, s->sentence_count);
-    sp_buf_put(out, s->hashes, 4ull * (s->shingle_count + s->sentence_count));
+}
+
+static size_t hash_bytes(const struct sp_signature *s)
+{
+    return 4ull * (s->shingle_count + s->sentence_count);
+}
+
+void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out)
+{
+    put_header(s, out);
+    sp_buf_put(out, s->hashes, hash_bytes(s));
+}
+
+struct sp_view sp_signature_packed(struct sp_signature *s)
+{
+    char *hashes = (char *)s + offsetof(struct sp_signature, hashes);
+    if (s->packed == 0) {
+        char room[SP_SIGNATURE_HEADER + VARINT_ROOM];
+        struct sp_buf header = {.data = room, .cap = sizeof room}; /* it does not grow */
+        put_header(s, &header);
+        SP_ASSERT(header.data == room && header.len <= sizeof s->header);
+        memcpy(hashes - header.len, room, header.len);
+        s->packed = (uint8_t)header.len;
+    }
+    return sp_view(hashes - s->packed, s->packed + hash_bytes(s));
 }
 
 /* Accepts only the shortest form of each number, so that a signature has one packed form. */

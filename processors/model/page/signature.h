@@ -47,6 +47,7 @@
 enum {
     SP_SHINGLE_WORDS = 5, /* k */
     SP_DIMS = 3,          /* sub-dictionaries */
+    SP_SIGNATURE_HEADER = 49,
     SP_MAX_SHINGLES_LIMIT = 1 << 16,
     SP_MAX_SENTENCES_LIMIT = 1 << 12,
     SP_MAX_SEQUENCE_LIMIT = SP_MAX_SHINGLES_LIMIT + (1 << 12)
@@ -62,7 +63,9 @@ struct sp_signature {
     uint32_t shingle_count;    /* kept: min(shingle_total, max_shingles) */
     uint32_t sentence_count;   /* of the sequence: sentence hashes kept, in document order */
     uint16_t language; /* two lower-case letters, high byte first ("en" = 0x656e); 0 unknown */
-    uint32_t hashes[]; /* shingle_count sorted shingles, then the sequence */
+    uint8_t packed;    /* bytes of `header`; 0: not known yet */
+    uint8_t header[SP_SIGNATURE_HEADER]; /* its end: the packed form up to the hashes */
+    uint32_t hashes[];                   /* shingle_count sorted shingles, then the sequence */
 };
 
 static inline const uint32_t *sp_signature_shingles(const struct sp_signature *s)
@@ -109,6 +112,9 @@ static inline size_t sp_signature_bytes(const struct sp_signature *s)
  * save a twentieth and cost a decoder). signature.c draws the layout, which is also that of the
  * field `signature` in the Avro schemas and of the stored row. */
 void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out);
+
+/* The packed form in the memory of the signature, which must not change after the call. */
+struct sp_view sp_signature_packed(struct sp_signature *s);
 
 /* Reads one packed signature that fills `in`. The bytes are not trusted: anything that
  * sp_signature_encode would not write gives SP_MALFORMED or SP_TRUNCATED (it checks order, counts,

@@ -80,7 +80,7 @@ bool sp_apply(struct sp_apply *a, const struct sp_write_batch *batch, rocksdb_wr
               char **ret_error)
 {
     *ret_error = NULL;
-    uint64_t bytes = batch->bytes.len + ROW_BYTES * (uint64_t)batch->count;
+    uint64_t bytes = sp_write_batch_bytes(batch) + ROW_BYTES * (uint64_t)batch->count;
     bool large = bytes > a->memtable_bytes / 2, file = a->sorted != NULL;
     if (a->refused || !has_room(a, bytes, file && !a->fills) ||
         (a->before && (a->log || large || file) && !sp_apply_prepare(a)))

@@ -38,24 +38,63 @@ static void reserve(struct sp_buf *bytes, size_t more)
 void sp_write_batch_note(struct sp_write_batch *b, struct sp_view key, struct sp_view value,
                          bool erased)
 {
-    SP_ASSERT(value.len < SP_WRITE_ERASED);
+    SP_ASSERT(value.len < SP_WRITE_ERASED && key.len <= INT32_MAX);
     reserve(&b->bytes, key.len + value.len);
     sp_grow(&b->writes, &b->cap, b->count + 1);
-    b->writes[b->count++] = (struct sp_write){first_bytes(key), b->bytes.len, (uint32_t)key.len,
-                                              erased ? SP_WRITE_ERASED : (uint32_t)value.len};
+    b->writes[b->count++] =
+        (struct sp_write){.first = first_bytes(key),
+                          .at = b->bytes.len,
+                          .key_len = (uint32_t)key.len & INT32_MAX,
+                          .value_len = erased ? SP_WRITE_ERASED : (uint32_t)value.len};
     sp_buf_put_view(&b->bytes, key);
     sp_buf_put_view(&b->bytes, value);
 }
 
+void sp_write_batch_note_lent(struct sp_write_batch *b, struct sp_view key, struct sp_view value,
+                              void (*release)(void *arg), void *arg)
+{
+    struct sp_view place = sp_view((const char *)&value.data, sizeof value.data);
+    sp_write_batch_note(b, key, place, false);
+    struct sp_write *w = &b->writes[b->count - 1];
+    w->lent = true;
+    w->value_len = (uint32_t)value.len;
+    sp_grow(&b->lenders, &b->lender_cap, b->lender_count + 1);
+    b->lenders[b->lender_count++] = (struct sp_lender){release, arg};
+    b->lent_bytes += value.len;
+}
+
+uint64_t sp_write_batch_bytes(const struct sp_write_batch *b)
+{
+    return b->bytes.len + b->lent_bytes;
+}
+
+struct sp_write_batch_size sp_write_batch_size(const struct sp_write_batch *b)
+{
+    return (struct sp_write_batch_size){b->bytes.len, b->lender_count, b->lent_bytes};
+}
+
+void sp_write_batch_cut(struct sp_write_batch *b, size_t count,
+                        const struct sp_write_batch_size *size)
+{
+    while (b->lender_count > size->lenders) {
+        const struct sp_lender *l = &b->lenders[--b->lender_count];
+        l->release(l->arg);
+    }
+    b->lent_bytes = size->lent_bytes;
+    b->bytes.len = size->bytes;
+    b->count = count;
+}
+
 void sp_write_batch_clear(struct sp_write_batch *b)
 {
-    sp_buf_reset(&b->bytes);
-    b->count = 0;
+    sp_write_batch_cut(b, 0, &(struct sp_write_batch_size){0});
 }
 
 void sp_write_batch_done(struct sp_write_batch *b)
 {
+    sp_write_batch_clear(b);
     sp_buf_done(&b->bytes);
+    sp_free(b->lenders);
     sp_free(b->writes);
     sp_free(b->spare);
     *b = (struct sp_write_batch){0};
@@ -68,8 +107,10 @@ struct sp_view sp_write_batch_key(const struct sp_write_batch *b, const struct s
 
 struct sp_view sp_write_batch_value(const struct sp_write_batch *b, const struct sp_write *w)
 {
-    return sp_view(b->bytes.data + w->at + w->key_len,
-                   w->value_len == SP_WRITE_ERASED ? 0 : w->value_len);
+    const char *value = b->bytes.data + w->at + w->key_len;
+    if (w->lent)
+        memcpy(&value, value, sizeof value);
+    return sp_view(value, w->value_len == SP_WRITE_ERASED ? 0 : w->value_len);
 }
 
 /* Negative if the write's key comes before this one. */

@@ -32,8 +32,7 @@ size_t sp_held_open(const struct sp_held *h)
 
 void sp_held_discard(struct sp_held *h)
 {
-    h->rows.count = sp_held_open(h);
-    h->rows.bytes.len = h->bytes;
+    sp_write_batch_cut(&h->rows, sp_held_open(h), &h->size);
 }
 
 /* Adds the keys of the last run to both filters. Each key waits for its own memory and for that of
@@ -86,7 +85,7 @@ void sp_held_commit(struct sp_held *h, struct sp_key_filter *present)
     SP_ASSERT(h->runs < SP_HELD_RUNS);
     sp_write_batch_sort(&h->rows, from);
     note_keys(h, from, present);
-    h->bytes = h->rows.bytes.len;
+    h->size = sp_write_batch_size(&h->rows);
     h->ends[h->runs++] = h->rows.count;
     while (last_is_long(h))
         merge_last_two(h);
@@ -94,7 +93,7 @@ void sp_held_commit(struct sp_held *h, struct sp_key_filter *present)
 
 uint64_t sp_held_bytes(const struct sp_held *h)
 {
-    return h->bytes + sp_held_open(h) * sizeof *h->rows.writes;
+    return h->size.bytes + h->size.lent_bytes + sp_held_open(h) * sizeof *h->rows.writes;
 }
 
 const struct sp_write *sp_held_find(const struct sp_held *h, struct sp_view key, uint64_t hash)
@@ -121,7 +120,7 @@ void sp_held_clear(struct sp_held *h)
 {
     sp_write_batch_clear(&h->rows);
     h->runs = 0;
-    h->bytes = 0;
+    h->size = (struct sp_write_batch_size){0};
     if (h->filter)
         memset(h->filter, 0, (h->filter_mask + 1) * sizeof *h->filter);
 }

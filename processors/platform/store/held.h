@@ -18,9 +18,9 @@ struct sp_held {
     size_t ends[SP_HELD_RUNS];  /* of the runs, in rows.writes; each run is more than twice as long
                                    as the next */
     size_t runs;
-    size_t bytes;       /* of rows.bytes, the part of the runs */
-    uint64_t *filter;   /* of the keys of all runs, or NULL */
-    size_t filter_mask; /* number of its words, less one */
+    struct sp_write_batch_size size; /* of the runs */
+    uint64_t *filter;                /* of the keys of all runs, or NULL */
+    size_t filter_mask;              /* number of its words, less one */
 };
 
 /* Commits of up to about this many bytes will wait and be looked up. */

@@ -14,6 +14,9 @@ struct sp_db_ops {
     void (*expect)(struct sp_db *db, struct sp_view key);   /* NULL: nothing to do */
     bool (*peek)(struct sp_db *db, struct sp_view key, struct sp_view *ret_value); /* or NULL */
     void (*put)(struct sp_db *db, struct sp_view key, struct sp_view value);
+    /* NULL: put, then release */
+    void (*put_lent)(struct sp_db *db, struct sp_view key, struct sp_view value,
+                     void (*release)(void *arg), void *arg);
     void (*erase)(struct sp_db *db, struct sp_view key);
     /* Visits the full keys >= from that start with prefix; from >= prefix. */
     enum sp_err (*scan)(struct sp_db *db, struct sp_view prefix, struct sp_view from,

@@ -141,6 +141,12 @@ static void rocks_put(struct sp_db *db, struct sp_view key, struct sp_view value
     sp_write_batch_note(&sp_rocks(db)->held.rows, key, value, false);
 }
 
+static void rocks_put_lent(struct sp_db *db, struct sp_view key, struct sp_view value,
+                           void (*release)(void *arg), void *arg)
+{
+    sp_write_batch_note_lent(&sp_rocks(db)->held.rows, key, value, release, arg);
+}
+
 static void rocks_erase(struct sp_db *db, struct sp_view key)
 {
     sp_write_batch_note(&sp_rocks(db)->held.rows, key, sp_view(NULL, 0), true);
@@ -231,7 +237,7 @@ static enum sp_err apply_held(struct sp_rocks_db *r)
     sp_held_merge(&r->held);
     enum sp_err err = land(r);
     r->apply.memtable_bytes = sp_rocks_buffer_bytes(r);
-    r->stored += r->held.rows.bytes.len;
+    r->stored += sp_write_batch_bytes(&r->held.rows);
     if (err == SP_OK && r->flight) {
         sp_flight_start(r->flight, &r->held.rows);
         if (r->ahead)
@@ -377,7 +383,7 @@ static void rocks_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret
 {
     struct sp_rocks_db *r = sp_rocks(db);
     const struct sp_write_batch *coming = sp_flight_batch(r->flight);
-    uint64_t waits = sp_held_bytes(&r->held) + (coming ? coming->bytes.len : 0);
+    uint64_t waits = sp_held_bytes(&r->held) + (coming ? sp_write_batch_bytes(coming) : 0);
     settle(r);
     *ret_disk_bytes =
         sp_rocks_files_bytes(r) +
@@ -427,6 +433,7 @@ const struct sp_db_ops sp_rocks_ops = {
     .expect = rocks_expect,
     .peek = rocks_peek,
     .put = rocks_put,
+    .put_lent = rocks_put_lent,
     .erase = rocks_erase,
     .scan = rocks_scan,
     .commit = rocks_commit,

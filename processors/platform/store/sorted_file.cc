@@ -18,7 +18,7 @@ namespace
 /* The disk begins to write while the rest of the file is made, so that the sync waits for little.
  */
 constexpr uint64_t WRITTEN_BYTES = 1 << 20;
-constexpr size_t LINE_BYTES = 64, AHEAD_ROWS = 16, AHEAD_BYTES = 256;
+constexpr size_t LINE_BYTES = 64, AHEAD_ROWS = 16, AHEAD_BYTES = 256, LENT_AHEAD_BYTES = 1024;
 
 rocksdb::EnvOptions env_options()
 {
@@ -80,16 +80,31 @@ rocksdb::Options options_of(int filter_bits, size_t prefix_bytes, size_t block_b
     return options;
 }
 
+void prefetch(const char *data, size_t bytes, size_t most)
+{
+    for (size_t at = 0; at < bytes && at < most; at += LINE_BYTES)
+        __builtin_prefetch(data + at);
+}
+
 /* Rows are stored in order of arrival, so reading them in key order jumps through memory; without
  * prefetching, half of the time was waiting. */
 void fetch(const sp_write_batch *batch, size_t i)
 {
     if (i >= batch->count)
         return;
-    const char *row = batch->bytes.data + batch->writes[i].at;
-    size_t bytes = batch->bytes.len - batch->writes[i].at;
-    for (size_t at = 0; at < bytes && at < AHEAD_BYTES; at += LINE_BYTES)
-        __builtin_prefetch(row + at);
+    const struct sp_write *w = &batch->writes[i];
+    if (w->lent) {
+        prefetch(sp_write_batch_value(batch, w).data, w->value_len, LENT_AHEAD_BYTES);
+        return;
+    }
+    prefetch(batch->bytes.data + w->at, batch->bytes.len - w->at, AHEAD_BYTES);
+}
+
+/* The place of a value that is not in the batch must be fetched before its bytes. */
+void fetch_place(const sp_write_batch *batch, size_t i)
+{
+    if (i < batch->count && batch->writes[i].lent)
+        __builtin_prefetch(batch->bytes.data + batch->writes[i].at);
 }
 
 rocksdb::Slice slice(struct sp_view v)
@@ -128,6 +143,7 @@ extern "C" char *sp_sorted_file_write(struct sp_sorted_file *f, const char *path
     for (size_t i = 0; i < batch->count && status.ok(); i++) {
         const struct sp_write *w = &batch->writes[i];
         rocksdb::Slice key = slice(sp_write_batch_key(batch, w));
+        fetch_place(batch, i + 2 * AHEAD_ROWS);
         fetch(batch, i + AHEAD_ROWS);
         status = w->value_len == SP_WRITE_ERASED
                      ? f->writer.Delete(key)

@@ -75,12 +75,17 @@ bool sp_store_peek(struct sp_store *s, struct sp_view key, struct sp_view *ret_v
     return db->ops->peek && db->ops->peek(db, full_key(s, &db->key, key), ret_value);
 }
 
-static void put(struct sp_db *db, struct sp_view key, struct sp_view value)
+static void count_put(struct sp_db *db, struct sp_view key, struct sp_view value)
 {
     SP_ASSERT(!db->scanning);
-    db->ops->put(db, key, value);
     db->counts.rows_put++;
     db->counts.bytes_written += key.len + value.len;
+}
+
+static void put(struct sp_db *db, struct sp_view key, struct sp_view value)
+{
+    count_put(db, key, value);
+    db->ops->put(db, key, value);
 }
 
 static void erase(struct sp_db *db, struct sp_view key)
@@ -94,6 +99,20 @@ static void erase(struct sp_db *db, struct sp_view key)
 void sp_store_put(struct sp_store *s, struct sp_view key, struct sp_view value)
 {
     put(s->db, full_key(s, &s->db->key, key), value);
+}
+
+void sp_store_put_lent(struct sp_store *s, struct sp_view key, struct sp_view value,
+                       void (*release)(void *arg), void *arg)
+{
+    struct sp_db *db = s->db;
+    if (!db->ops->put_lent) {
+        sp_store_put(s, key, value);
+        release(arg);
+        return;
+    }
+    struct sp_view full = full_key(s, &db->key, key);
+    count_put(db, full, value);
+    db->ops->put_lent(db, full, value, release, arg);
 }
 
 void sp_store_delete(struct sp_store *s, struct sp_view key)

@@ -368,6 +368,8 @@ TEST(packed_signatures_read_back_and_damage_is_noticed)
     CU_ASSERT_EQUAL_FATAL(sp_signature_decode(sp_buf_view(&packed), &back), SP_OK);
     sp_signature_encode(back, &again);
     CU_ASSERT(sp_view_eq(sp_buf_view(&packed), sp_buf_view(&again)));
+    CU_ASSERT(sp_view_eq(sp_signature_packed(back), sp_buf_view(&again)));
+    CU_ASSERT(sp_view_eq(sp_signature_packed(back), sp_buf_view(&again)));
     sp_signature_unref(back);
     for (size_t len = 0; len < packed.len; len++) {
         back = NULL;
@@ -391,4 +393,21 @@ TEST(packed_signatures_read_back_and_damage_is_noticed)
     sp_builder_free(b);
     sp_buf_done(&packed);
     sp_buf_done(&again);
+}
+
+/* The longest form of each number in the header. */
+TEST(the_packed_form_of_the_largest_header_is_in_the_memory_of_the_signature)
+{
+    struct sp_signature *s = sp_signature_alloc(SP_MAX_SHINGLES_LIMIT, 1);
+    struct sp_buf packed = {0};
+    s->params = s->shingle_total = UINT32_MAX;
+    s->content_hash = (struct sp_id){UINT64_MAX, UINT64_MAX};
+    s->language = UINT16_MAX;
+    for (int d = 0; d < SP_DIMS; d++)
+        s->length[d] = UINT32_MAX;
+    memset(s->hashes, 1, 4ull * (SP_MAX_SHINGLES_LIMIT + 1));
+    sp_signature_encode(s, &packed);
+    CU_ASSERT(sp_view_eq(sp_signature_packed(s), sp_buf_view(&packed)));
+    sp_buf_done(&packed);
+    sp_signature_unref(s);
 }

@@ -523,3 +523,81 @@ TEST(closing_drops_the_open_batch_and_nothing_may_be_closed)
     }
     sp_db_close(NULL);
 }
+
+/* ---- values that are lent ---- */
+
+enum { LENT_BYTES = 1000 };
+
+struct lent {
+    char bytes[LENT_BYTES];
+    int released;
+};
+
+static void release_lent(void *arg)
+{
+    struct lent *l = arg;
+    l->released++;
+    memset(l->bytes, 'x', sizeof l->bytes); /* nobody may read it any more */
+}
+
+static void put_lent(struct sp_store *s, const char *key, struct lent *l, char fill)
+{
+    l->released = 0;
+    memset(l->bytes, fill, sizeof l->bytes);
+    sp_store_put_lent(s, sp_view_str(key), sp_view(l->bytes, sizeof l->bytes), release_lent, l);
+}
+
+static void check_filled(struct sp_store *s, const char *key, char fill)
+{
+    char expected[LENT_BYTES];
+    struct sp_view v = {0};
+    memset(expected, fill, sizeof expected);
+    CU_ASSERT_EQUAL(sp_store_get(s, sp_view_str(key), &v), SP_OK);
+    CU_ASSERT(sp_view_eq(v, sp_view(expected, sizeof expected)));
+}
+
+enum { LENT = 4 };
+static struct lent lent[LENT];
+
+static void check_all_released(void)
+{
+    for (int i = 0; i < LENT; i++)
+        CU_ASSERT_EQUAL(lent[i].released, 1);
+}
+
+static void check_lent(struct sp_db *db)
+{
+    struct sp_store *s = sp_db_store(db, 0);
+    if (lent[0].released)
+        check_all_released(); /* by the database before, which is closed */
+    put_lent(s, "a", &lent[0], '1');
+    put_lent(s, "b", &lent[1], '2');
+    put(s, "c", "short");
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    check_filled(s, "a", '1');
+    check_filled(s, "b", '2');
+    check_get(s, "c", "short");
+    put_lent(s, "c", &lent[2], '3');
+    put(s, "b", "short");
+    sp_store_delete(s, sp_view_str("a"));
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    check_get(s, "a", NULL);
+    check_get(s, "b", "short");
+    check_filled(s, "c", '3');
+    put_lent(s, "c", &lent[3], '4');
+    sp_db_discard(db);
+    CU_ASSERT_EQUAL(lent[3].released, 1);
+    check_filled(s, "c", '3');
+    CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+    check_filled(s, "c", '3');
+    struct sp_db_counts counts;
+    sp_db_counts(db, &counts);
+    CU_ASSERT_EQUAL(counts.rows_put, 6);
+    CU_ASSERT(counts.bytes_written > 4 * LENT_BYTES);
+}
+
+TEST(values_that_are_lent_are_read_until_they_are_released)
+{
+    on_both(check_lent);
+    check_all_released();
+}
