@@ -107,9 +107,10 @@ struct sp_view sp_write_batch_key(const struct sp_write_batch *b, const struct s
 
 struct sp_view sp_write_batch_value(const struct sp_write_batch *b, const struct sp_write *w)
 {
-    const char *value = b->bytes.data + w->at + w->key_len;
+    const void *after_key = b->bytes.data + w->at + w->key_len;
+    const char *value = after_key;
     if (w->lent)
-        memcpy(&value, value, sizeof value);
+        memcpy(&value, after_key, sizeof value);
     return sp_view(value, w->value_len == SP_WRITE_ERASED ? 0 : w->value_len);
 }
 
