@@ -7,7 +7,8 @@
  * unknown. It is noticed because a string then stands where none can. Reading goes on at the bytes
  * that begin each element, with the separator before them and the name of the first field. A string
  * cannot hold these, as its quotation marks are escaped; objects within elements could, so there
- * must be none, unless separators show which of them is an element. */
+ * must be none, unless separators show which of them is an element. The white space before the
+ * first element is that of the separators if it holds a newline, as pretty-printers write it. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -20,15 +21,16 @@ enum { START_MAX = 256 };
 struct array {
     struct sp_buf start; /* how an element begins, from the comma before it to its first name */
     bool started;        /* `start` is complete */
-    size_t start_open;   /* the place of the brace in it */
-    size_t matched;      /* bytes of it that were just read */
-    char before;         /* the last byte outside of strings that was no white space */
-    bool nested;         /* an element holds another object */
-    bool object;         /* the element is one */
-    bool broken;         /* the element is */
-    bool stopped;        /* the rest is not read */
-    uint64_t at;         /* bytes taken */
-    uint64_t elements;   /* that have begun */
+    bool guessed;      /* `start` is from the first element, where a bracket stands for the comma */
+    size_t start_open; /* the place of the brace in it */
+    size_t matched;    /* bytes of it that were just read */
+    char before;       /* the last byte outside of strings that was no white space */
+    bool nested;       /* an element holds another object */
+    bool object;       /* the element is one */
+    bool broken;       /* the element is */
+    bool stopped;      /* the rest is not read */
+    uint64_t at;       /* bytes taken */
+    uint64_t elements; /* that have begun */
     uint64_t element_at;
     uint64_t depth; /* 1: between the elements */
     bool begun;
@@ -58,33 +60,38 @@ static bool is_space(char c)
 }
 
 /* Takes the bytes between the first element that is followed by another and the end of the first
- * name in that one. */
+ * name in that one; until then, those before the first element. */
 static void learn_start(struct array *a, char c)
 {
-    bool blank = is_space(c);
+    bool blank = is_space(c), bracket = a->depth == 0;
+    bool comma = a->depth == 1 && !a->in_string && c == ',';
+    if (a->guessed && comma)
+        a->started = false;
     if (a->started || a->start.len >= START_MAX)
         return;
-    bool comma = a->depth == 1 && !a->in_string && c == ',';
-    if (a->depth == 1 && !blank && c != '{')
+    if (bracket || (a->depth == 1 && !blank && c != '{'))
         sp_buf_reset(&a->start);
-    if (!comma && a->start.len == 0)
+    if (!bracket && !comma && a->start.len == 0)
         return;
+    if (bracket || comma)
+        a->guessed = bracket;
     if (a->depth == 1 && c == '{')
         a->start_open = a->start.len;
-    sp_buf_put_u8(&a->start, (uint8_t)c);
+    sp_buf_put_u8(&a->start, bracket ? ',' : (uint8_t)c);
     a->started = a->in_string && c == '"';
     if (a->depth == 2 && !a->in_string && c != '"' && !blank)
         sp_buf_reset(&a->start); /* no object that begins with a name */
 }
 
-/* Whether another object cannot begin as an element does. */
+/* Whether another object cannot begin as an element does. Whether elements hold objects is not
+ * known of a broken one. */
 static bool start_is_unique(const struct array *a)
 {
     const char *brace = a->start.data + a->start_open;
     bool own_line = memchr(a->start.data, '\n', a->start_open) != NULL;
     bool indented = brace[-1] == ' ' || brace[-1] == '\t';
     bool spread = memchr(brace, '\n', a->start.len - a->start_open) != NULL;
-    return !a->nested || (own_line && (indented || !spread));
+    return (!a->nested && !a->guessed) || (own_line && (indented || !spread));
 }
 
 /* Whether the byte cannot stand here, outside of strings, in an array of objects. */

@@ -338,6 +338,48 @@ TEST(after_a_broken_element_an_array_goes_on_at_the_next)
             }
 }
 
+/* An array of pages that hold objects with a URL and a text; the first page is broken. */
+static void put_pretty_array(struct sp_buf *file, const char *before, const char *in, int pages)
+{
+    sp_buf_put_str(file, "[");
+    for (int i = 0; i < pages; i++) {
+        put_format(file, "%s%s{%s\"url\":\"http://u/%d\",%s", i ? "," : "", before, in, i, in);
+        put_format(file, "\"links\":[{\"url\":\"http://x/\",\"content\":\"x\"},");
+        put_format(file, "{\"url\":\"http://y/\",\"content\":\"y\"}],%s", in);
+        put_format(file, "\"content\":%sp%d\"}", i ? "\"" : "", i);
+    }
+    sp_buf_put_str(file, "\n]");
+}
+
+TEST(after_a_first_element_that_is_broken_an_array_on_several_lines_goes_on)
+{
+    static const char *const before[] = {"\n", "\n  ", "\r\n\t", "\n    "};
+    static const char *const in[] = {"", "\n    ", "\r\n\t\t", " "};
+    for (size_t k = 0; k < sizeof before / sizeof *before; k++) {
+        struct sp_buf file = {0};
+        put_pretty_array(&file, before[k], in[k], 5);
+        struct got g = read_and_drop(&file, &(struct reading){.chunk_bytes = 1 + 7 * k});
+        CU_ASSERT_EQUAL(g.pages, 4);
+        CU_ASSERT_EQUAL_FATAL(g.count, 5);
+        CU_ASSERT_EQUAL(g.items[0].err, SP_MALFORMED);
+        check_page(&g, 1, "http://u/1", "p1");
+        check_page(&g, 4, "http://u/4", "p4");
+        got_done(&g);
+    }
+}
+
+/* On one line, an object in the first page could be taken for a page. */
+TEST(after_a_first_element_that_is_broken_an_array_on_one_line_ends)
+{
+    struct sp_buf file = {0};
+    put_pretty_array(&file, "", "", 5);
+    struct got g = read_and_drop(&file, &(struct reading){.chunk_bytes = 100});
+    CU_ASSERT_EQUAL(g.pages, 0);
+    CU_ASSERT_EQUAL_FATAL(g.count, 2);
+    check_bad(&g, 1, SP_MALFORMED, "the rest of the file is not read");
+    got_done(&g);
+}
+
 /* An object within an element must not be taken for one. */
 TEST(where_the_next_element_begins_is_not_guessed)
 {
