@@ -352,12 +352,13 @@ bool sp_star_probe_stars(struct sp_stars_domain *d, const uint32_t *stars, uint3
 
 /* ---- marks.c ---- */
 
-/* Whether stars are marked at all. */
-bool sp_star_can_mark(const struct sp_stars *s);
+/* The star's mark; 0: stars have none. */
 uint32_t sp_star_mark(struct sp_stars *s, uint32_t star);
 /* The star is about to end. */
 void sp_star_mark_end(struct sp_stars *s, uint32_t star);
-/* All members of the star move to another one, or have moved. */
+/* All members of the star that have not left it are in another one. */
+void sp_star_mark_same(struct sp_stars *s, uint32_t star, uint32_t other);
+/* The same. Does nothing if nobody has the star's mark, or could get it. */
 void sp_star_mark_hand_on(struct sp_stars *s, uint32_t star, uint32_t to);
 /* The stars that have the members that the mark names; returns 0 if that is not known. */
 uint32_t sp_star_marked(const struct sp_stars *s, uint32_t mark, uint32_t ret_stars[2]);

@@ -4,9 +4,13 @@
  * The members that have left the star since, one by one, were reported as having left, and are
  * probed again themselves. All others are in the star that the mark names: a star whose members all
  * move to another one hands its mark on. While kids move from a headless star to that of its heir,
- * they are in one of the two. */
+ * they are in one of the two; if the heir is lost, those that have not moved leave, so that its
+ * star has all others. */
 #include "base/mem.h"
 #include "stars/internal.h"
+
+/* Fewer marks are kept: a star that owes may still need its own. */
+enum { MANY = 1024 };
 
 /* By the mark, less one. */
 struct mark {
@@ -14,14 +18,10 @@ struct mark {
     uint32_t same; /* another mark names the star as well; 0: none does */
 };
 
-/* A row that has a twin relies on it for all stars. */
-bool sp_star_can_mark(const struct sp_stars *s)
-{
-    return s->options.marks && !(s->options.twins && s->by_bits);
-}
-
 uint32_t sp_star_mark(struct sp_stars *s, uint32_t star)
 {
+    if (!s->options.marks || (s->options.twins && s->by_bits))
+        return 0; /* a row that has a twin relies on it for all stars */
     uint32_t mark = sp_counts_get(&s->mark_of, star);
     if (mark)
         return mark;
@@ -39,13 +39,18 @@ void sp_star_mark_end(struct sp_stars *s, uint32_t star)
     sp_counts_forget(&s->mark_of, star);
 }
 
+void sp_star_mark_same(struct sp_stars *s, uint32_t star, uint32_t other)
+{
+    uint32_t mark = sp_star_mark(s, star), same = sp_star_mark(s, other);
+    if (mark)
+        s->marks[mark - 1].same = same;
+}
+
 void sp_star_mark_hand_on(struct sp_stars *s, uint32_t star, uint32_t to)
 {
-    uint32_t mark = sp_counts_get(&s->mark_of, star);
-    if (!mark)
-        return;
-    uint32_t same = sp_star_mark(s, to); /* may move s->marks */
-    s->marks[mark - 1].same = same;
+    bool is_heirs = sp_star_with_heir(sp_star_domain_of(s, star), s->stars[star].pivot) != NONE;
+    if (is_heirs || sp_counts_get(&s->mark_of, star))
+        sp_star_mark_same(s, star, to);
 }
 
 uint32_t sp_star_marked(const struct sp_stars *s, uint32_t mark, uint32_t ret_stars[2])
@@ -67,7 +72,7 @@ uint32_t sp_star_marked(const struct sp_stars *s, uint32_t mark, uint32_t ret_st
 
 void sp_stars_forget_marks(struct sp_stars *s)
 {
-    if (!s->mark_count)
+    if (s->mark_count < MANY)
         return;
     sp_counts_done(&s->mark_of);
     s->mark_count = 0;

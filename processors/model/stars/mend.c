@@ -13,6 +13,7 @@
  * A draining star has a pivot similar to that of a larger star, the heir. Kids similar to the heir
  * move, the other members stay. If the pivot is left alone, it moves as well. */
 #include "base/mem.h"
+#include "base/order.h"
 #include "stars/bits.h"
 #include "stars/internal.h"
 
@@ -93,20 +94,16 @@ static void note_ghost(struct sp_stars *s, uint32_t row, struct moving *m)
     s->ghosts[m->ghosts++] = row;
 }
 
-static uint32_t mark_of(struct sp_stars *s, uint32_t star)
-{
-    return sp_star_can_mark(s) ? sp_star_mark(s, star) : 0;
-}
-
 /* ---- headless ---- */
 
-enum { HEIRS = 16, NEAREST = 4 };
+enum { HEIRS = 16, NEAREST_FEW = 4, NEAREST_MOST = 64 };
 
-/* The members nearest to the pivot, and among equals those with the smallest names. */
+/* The `most` members nearest to the pivot, and among equals those with the smallest names. */
 struct nearest {
     const struct sp_stars *stars;
-    uint32_t rows[NEAREST];
+    uint32_t rows[NEAREST_MOST];
     uint32_t count;
+    uint32_t most;
 };
 
 static uint32_t apart(const struct sp_stars *s, uint32_t row)
@@ -123,10 +120,10 @@ static bool is_nearer(const struct sp_stars *s, uint32_t a, uint32_t b)
 static void note_nearest(void *arg, struct kid kid)
 {
     struct nearest *n = arg;
-    bool full = n->count == NEAREST;
-    if (kid.kind == FRINGE || (full && !is_nearer(n->stars, kid.row, n->rows[NEAREST - 1])))
+    bool full = n->count == n->most;
+    if (kid.kind == FRINGE || (full && !is_nearer(n->stars, kid.row, n->rows[n->most - 1])))
         return;
-    uint32_t at = full ? NEAREST - 1 : n->count++;
+    uint32_t at = full ? n->most - 1 : n->count++;
     for (; at > 0 && is_nearer(n->stars, kid.row, n->rows[at - 1]); at--)
         n->rows[at] = n->rows[at - 1];
     n->rows[at] = kid.row;
@@ -136,7 +133,9 @@ static void note_nearest(void *arg, struct kid kid)
  * of their arrival, or the nearest of all, a crawl that drifts and forgets its oldest pages would
  * lose each heir soon. One of the nearest of all is chosen only if more of these members resemble
  * it: the page from which all were made, which hardly resemble one another. With another heir each
- * of them would become a star of its own, and that page would touch them all. */
+ * of them would become a star of its own, and that page would touch them all. In a large star, as
+ * many are as near to the pivot as that page, so more of them are tried: at most one comparison for
+ * each kid, beside a few. */
 static uint32_t choose_heir(struct sp_stars *s, uint32_t star)
 {
     uint32_t rows[HEIRS], heir = NONE;
@@ -147,7 +146,9 @@ static uint32_t choose_heir(struct sp_stars *s, uint32_t star)
             heir = rows[i];
     if (count < HEIRS)
         return heir;
-    struct nearest n = {.stars = s};
+    struct nearest n = {
+        .stars = s,
+        .most = sp_min_u32(NEAREST_FEW + sp_star_kids_count(kids) / HEIRS, NEAREST_MOST)};
     sp_star_kids_each(s, kids, note_nearest, &n);
     uint32_t most = sp_star_won(s, rows, count, heir);
     for (uint32_t i = 0; i < n.count; i++) {
@@ -184,7 +185,7 @@ static bool let_go(struct sp_stars *s, uint32_t row, struct moving *m)
         return false;
     sp_star_domain_of(s, star)->rows--;
     s->stats.rows--;
-    note_left(s, row, mark_of(s, star), m);
+    note_left(s, row, sp_star_mark(s, star), m);
     return true;
 }
 
@@ -255,7 +256,7 @@ static bool move_draining(struct sp_stars *s, uint32_t star, uint32_t row, struc
     if (!sp_star_kid_leave(s, row, x))
         return false;
     sp_star_kid_add(s, s->rows[heir].star, row, pivot, x, CHILD, NONE);
-    note_moved(s, row, mark_of(s, star), m);
+    note_moved(s, row, sp_star_mark(s, star), m);
     return true;
 }
 

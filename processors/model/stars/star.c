@@ -70,6 +70,8 @@ static void disinherit(struct sp_stars *s, uint32_t star)
     const struct sp_stars_domain *d = sp_star_domain_of(s, star);
     for (uint32_t owing; (owing = sp_star_with_heir(d, s->stars[star].pivot)) != NONE;) {
         uint32_t pivot = s->stars[owing].pivot;
+        if (s->stars[owing].headless)
+            sp_star_mark_same(s, owing, star);
         sp_star_set_heir(s, owing, pivot);
         sp_star_row_changed(s, pivot);
     }

@@ -185,7 +185,7 @@ enum sp_err sp_stars_probe_row(struct sp_stars_domain *d, uint32_t row,
 uint32_t sp_stars_mark(struct sp_stars *s, uint32_t row)
 {
     SP_ASSERT(sp_stars_has(s, row));
-    return sp_star_can_mark(s) ? sp_star_mark(s, s->rows[row].star) : 0;
+    return sp_star_mark(s, s->rows[row].star);
 }
 
 enum sp_err sp_stars_probe_marked(struct sp_stars_domain *d, uint32_t mark, uint32_t row,

@@ -243,7 +243,7 @@ uint32_t sp_stars_mark(struct sp_stars *s, uint32_t row);
 enum sp_err sp_stars_probe_marked(struct sp_stars_domain *d, uint32_t mark, uint32_t row,
                                   const struct sp_signature *signature,
                                   struct sp_touches *ret_touches, bool *ret_known);
-/* No mark is valid any more. */
+/* The caller has no mark any more: those that it had are not valid. */
 void sp_stars_forget_marks(struct sp_stars *s);
 
 /* ---- the place of a row ---- */
