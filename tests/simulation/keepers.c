@@ -336,7 +336,7 @@ static void enter(struct keeping *k, uint32_t row)
 
 static void remove_edges(struct keeping *k, uint32_t row)
 {
-    if (sp_stars_members(k->stars, row) > 1)
+    if (sp_stars_members(k->stars, row) > 1 || sp_stars_ghost(k->stars, row) != NO_ROW)
         end_reliance(k, row, sp_stars_mark(k->stars, row));
     k->rows[row].relied.count = 0;
     must(sp_stars_remove(domain_of(k, row), row, &k->rows[row].ghost));

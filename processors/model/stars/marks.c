@@ -5,7 +5,8 @@
  * probed again themselves. All others are in the star that the mark names: a star whose members all
  * move to another one hands its mark on. While kids move from a headless star to that of its heir,
  * they are in one of the two; if the heir is lost, those that have not moved leave, so that its
- * star has all others. */
+ * star has all others. A mark of the star to which they move does not say where they are until
+ * then. */
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -61,12 +62,15 @@ uint32_t sp_star_marked(const struct sp_stars *s, uint32_t mark, uint32_t ret_st
     uint32_t star = s->marks[mark - 1].star;
     if (star == NONE)
         return 0;
+    const struct star *c = &s->stars[star];
     ret_stars[0] = star;
-    if (!s->stars[star].headless || s->stars[star].kids->owing->heir == NONE)
+    if (!c->headless) /* kids of others may still move to it */
+        return sp_star_with_heir(sp_star_domain_of(s, star), c->pivot) == NONE;
+    if (c->kids->owing->heir == NONE)
         return 1;
     if (!sp_star_has_heir(s, star))
         return 0;
-    ret_stars[1] = s->rows[s->stars[star].kids->owing->heir].star;
+    ret_stars[1] = s->rows[c->kids->owing->heir].star;
     return 2;
 }
 

@@ -268,7 +268,9 @@ void sp_relied_delete(struct sp_compare_stage *c, uint32_t slot)
 {
     if (!list_of(c, slot))
         return;
-    bool ask = sp_stars_members(c->stars, slot) > 1;
+    /* Kids of a headless star have moved to the star of its heir without a word. */
+    bool headless = sp_stars_ghost(c->stars, slot) != NO_SLOT;
+    bool ask = headless || sp_stars_members(c->stars, slot) > 1;
     end(c, slot, ask, ask ? sp_stars_mark(c->stars, slot) : 0);
 }
 
