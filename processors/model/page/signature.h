@@ -45,9 +45,9 @@
 #include "page/method.h"
 
 enum {
-    SP_SHINGLE_WORDS = 5, /* k */
-    SP_DIMS = 3,          /* sub-dictionaries */
-    SP_SIGNATURE_HEADER = 49,
+    SP_SHINGLE_WORDS = 5,     /* k */
+    SP_DIMS = 3,              /* sub-dictionaries */
+    SP_SIGNATURE_HEADER = 49, /* at least the longest header of the packed form */
     SP_MAX_SHINGLES_LIMIT = 1 << 16,
     SP_MAX_SENTENCES_LIMIT = 1 << 12,
     SP_MAX_SEQUENCE_LIMIT = SP_MAX_SHINGLES_LIMIT + (1 << 12)

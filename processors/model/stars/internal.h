@@ -343,12 +343,11 @@ bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint
 /* The same for the row's own signature, except for the row; *ret_twin: its twin, or NONE. */
 bool sp_star_probe_row(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
                        uint32_t *ret_twin);
-/* Converts s->touched for the caller. */
-void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches);
-
-/* The same for any row, but only among these stars, at most two. */
+/* sp_star_probe, but only among these stars. */
 bool sp_star_probe_stars(struct sp_stars_domain *d, const uint32_t *stars, uint32_t count,
                          const struct sp_signature *x, uint32_t except);
+/* Converts s->touched for the caller. */
+void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches);
 
 /* ---- marks.c ---- */
 

@@ -193,13 +193,13 @@ void sp_store_expect(struct sp_store *s, struct sp_view key);
  * older than the last commits, so use it only to decide what to expect next; valid until the next
  * call on this database. */
 bool sp_store_peek(struct sp_store *s, struct sp_view key, struct sp_view *ret_value);
-/* The value may be large and is not copied: it must stay as it is until `release(arg)` is called,
- * by this call or a later one on the database, or by its close. */
-void sp_store_put_lent(struct sp_store *s, struct sp_view key, struct sp_view value,
-                       void (*release)(void *arg), void *arg);
 /* Both add a write to the open batch; key and value are copied. */
 void sp_store_put(struct sp_store *s, struct sp_view key, struct sp_view value);
 void sp_store_delete(struct sp_store *s, struct sp_view key);
+/* sp_store_put for a large value, which is not copied: it must stay as it is until `release(arg)`
+ * is called, by this call or a later one on the database, or by its close. */
+void sp_store_put_lent(struct sp_store *s, struct sp_view key, struct sp_view value,
+                       void (*release)(void *arg), void *arg);
 /* Calls `each` for every committed key that starts with `prefix` and is >= `from` (if that is
  * empty, for all), in ascending order, until `each` returns false. `each` must not call this
  * database; its views are valid until it returns. */

@@ -49,7 +49,7 @@ static struct sp_id content_of(const struct relier *r)
 
 /* ---- unsaved writes ---- */
 
-enum { VALUE_BYTES = 4, KEY_BYTES = 1 + 4 + 4 + 16 + 4 };
+enum { VALUE_BYTES = 4, KEY_BYTES = 1 + 4 + 4 + 16 + SP_MARK_BYTES };
 
 /* Appends a record to c->unsaved: whether to put or delete, the value, and the key, which ends with
  * the mark of a recall. */
