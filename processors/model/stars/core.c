@@ -1,6 +1,6 @@
 /* Helpers for all files of the index. */
-#include "base/huge.h"
 #include "base/mem.h"
+#include "base/tight.h"
 #include "stars/internal.h"
 
 enum sp_err sp_star_outcome(struct sp_stars *s)
@@ -48,9 +48,7 @@ struct row *sp_star_row_at(struct sp_stars *s, uint32_t row)
 {
     SP_ASSERT(row < SP_STARS_ROWS);
     uint32_t before = s->row_cap;
-    sp_grow_tightly(&s->rows, &s->row_cap, row + 1);
-    if (s->row_cap > before)
-        sp_huge_advise(s->rows, s->row_cap * sizeof *s->rows);
+    sp_tight_grow(&s->rows, &s->row_cap, row + 1);
     for (uint32_t i = before; i < s->row_cap; i++)
         s->rows[i] = (struct row){.star = NONE, .place = NONE};
     return &s->rows[row];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/tight.h"
 #include "stars/internal.h"
 
 /* The litters before those of that kind. */
@@ -129,7 +130,7 @@ static uint32_t heap_new(struct sp_stars *s)
     if (number) {
         s->free_heap = s->heaps[number - 1].count;
     } else {
-        sp_grow_tightly(&s->heaps, &s->heap_cap, s->heap_count + 1);
+        sp_tight_grow(&s->heaps, &s->heap_cap, s->heap_count + 1);
         number = ++s->heap_count;
     }
     s->heaps[number - 1] = (struct heap){0};

@@ -1,6 +1,6 @@
 /* Makes and frees stars, and changes their state: headless or draining. */
-#include "base/huge.h"
 #include "base/mem.h"
+#include "base/tight.h"
 #include "stars/internal.h"
 
 /* The list of all stars of a domain that is not posted. */
@@ -21,13 +21,8 @@ static void list_leave(struct sp_stars *s, struct sp_stars_domain *d, uint32_t s
 
 static void make_room(struct sp_stars *s)
 {
-    uint32_t before = s->star_cap;
-    sp_grow_tightly(&s->stars, &s->star_cap, s->star_count);
-    sp_grow_tightly(&s->briefs, &s->brief_cap, s->star_count);
-    if (s->star_cap > before) {
-        sp_huge_advise(s->stars, s->star_cap * sizeof *s->stars);
-        sp_huge_advise(s->briefs, s->brief_cap * sizeof *s->briefs);
-    }
+    sp_tight_grow(&s->stars, &s->star_cap, s->star_count);
+    sp_tight_grow(&s->briefs, &s->brief_cap, s->star_count);
 }
 
 uint32_t sp_star_make(struct sp_stars_domain *d, uint32_t pivot, uint32_t kept, uint32_t total)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/tight.h"
 #include "stars/bits.h"
 #include "stars/internal.h"
 #include "stars/patterns.h"
@@ -56,12 +57,12 @@ void sp_stars_free(struct sp_stars *s)
     sp_counts_done(&s->lacks);
     sp_counts_done(&s->mark_of);
     sp_free(s->marks);
-    sp_free(s->rows);
-    sp_free(s->heaps);
-    sp_free(s->stars);
+    sp_tight_free(s->rows, s->row_cap);
+    sp_tight_free(s->heaps, s->heap_cap);
+    sp_tight_free(s->stars, s->star_cap);
     sp_free(s->domains);
     sp_star_patterns_close(s);
-    sp_free(s->briefs);
+    sp_tight_free(s->briefs, s->brief_cap);
     sp_free(s->lengths);
     sp_free(s->hit);
     sp_free(s->found);

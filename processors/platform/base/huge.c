@@ -15,7 +15,7 @@
 #pragma weak mallocx
 #pragma weak dallocx
 
-enum { HUGE_PAGE = 2 << 20, NO_ARENA = 0 };
+enum { NO_ARENA = 0 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int arena_flags = NO_ARENA;
@@ -26,14 +26,9 @@ static int arena_flags = NO_ARENA;
 static pthread_key_t cache_key;
 static _Thread_local int cache_flags; /* 0: no cache yet */
 
-/* jemalloc keeps the memory that it got (retain), and asks for larger extents each time. */
-static void *extent_alloc(extent_hooks_t *hooks, void *wanted, size_t bytes, size_t alignment,
-                          bool *zero, bool *commit, unsigned arena)
+void *sp_huge_map(size_t bytes, size_t alignment)
 {
-    (void)hooks, (void)arena;
-    if (wanted)
-        return NULL;
-    size_t aligned = alignment > HUGE_PAGE ? alignment : HUGE_PAGE;
+    size_t aligned = alignment > SP_HUGE_PAGE ? alignment : SP_HUGE_PAGE;
     if (bytes > SIZE_MAX - aligned)
         return NULL;
     char *mapped = mmap(NULL, bytes + aligned, PROT_READ | PROT_WRITE,
@@ -45,8 +40,18 @@ static void *extent_alloc(extent_hooks_t *hooks, void *wanted, size_t bytes, siz
         munmap(mapped, before);
     munmap(mapped + before + bytes, aligned - before);
     madvise(mapped + before, bytes, MADV_HUGEPAGE);
-    *zero = *commit = true;
     return mapped + before;
+}
+
+/* jemalloc keeps the memory that it got (retain), and asks for larger extents each time. */
+static void *extent_alloc(extent_hooks_t *hooks, void *wanted, size_t bytes, size_t alignment,
+                          bool *zero, bool *commit, unsigned arena)
+{
+    (void)hooks, (void)arena;
+    void *extent = wanted ? NULL : sp_huge_map(bytes, alignment);
+    if (extent)
+        *zero = *commit = true;
+    return extent;
 }
 
 /* The arena splits and merges extents; without a hook to release them, it keeps their memory. */
@@ -160,7 +165,7 @@ void sp_huge_thread(void)
 
 void sp_huge_advise(void *p, size_t bytes)
 {
-    size_t before = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
-    if (bytes >= before + HUGE_PAGE)
-        madvise((char *)p + before, (bytes - before) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    size_t before = (SP_HUGE_PAGE - (uintptr_t)p % SP_HUGE_PAGE) % SP_HUGE_PAGE;
+    if (bytes >= before + SP_HUGE_PAGE)
+        madvise((char *)p + before, (bytes - before) / SP_HUGE_PAGE * SP_HUGE_PAGE, MADV_HUGEPAGE);
 }

@@ -11,11 +11,16 @@
 
 #include <stddef.h>
 
+enum { SP_HUGE_PAGE = 2 << 20 };
+
 /* Zeroed memory for `count` elements of `bytes` each; never NULL (lack of memory ends the process).
  * Free it with sp_huge_free only. */
 void *sp_huge_calloc(size_t count, size_t bytes);
 /* NULL is allowed. */
 void sp_huge_free(void *p);
+/* A new mapping, zeroed and aligned to whole pages at least; munmap ends it. NULL: there is none.
+ */
+void *sp_huge_map(size_t bytes, size_t alignment);
 /* Asks the system to use large pages for memory that was allocated in any other way: for the part
  * of it that consists of whole, aligned pages. How the memory is freed does not change. */
 void sp_huge_advise(void *p, size_t bytes);

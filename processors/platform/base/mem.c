@@ -61,9 +61,7 @@ void *sp_realloc(void *old, size_t bytes)
     return checked(fails() ? NULL : realloc(old, bytes), bytes);
 }
 
-/* Returns the next capacity: `more` larger, for at least `need` elements of `bytes` each, and at
- * most `most`. */
-static size_t grown(size_t cap, size_t more, size_t need, size_t bytes, size_t most)
+size_t sp_grown_capacity(size_t cap, size_t more, size_t need, size_t bytes, size_t most)
 {
     if (most > PTRDIFF_MAX / bytes)
         most = PTRDIFF_MAX / bytes;
@@ -82,13 +80,7 @@ void *sp_grow_u32(void *array, uint32_t *cap, size_t need, size_t bytes)
 {
     if (need <= *cap)
         return array;
-    *cap = (uint32_t)grown(*cap, *cap, need, bytes, UINT32_MAX - 1);
-    return sp_realloc(array, *cap * bytes);
-}
-
-void *sp_grow_eighth(void *array, uint32_t *cap, size_t need, size_t bytes)
-{
-    *cap = (uint32_t)grown(*cap, *cap / 8, need, bytes, UINT32_MAX - 1);
+    *cap = (uint32_t)sp_grown_capacity(*cap, *cap, need, bytes, UINT32_MAX - 1);
     return sp_realloc(array, *cap * bytes);
 }
 
@@ -96,7 +88,7 @@ void *sp_grow_size(void *array, size_t *cap, size_t need, size_t bytes)
 {
     if (need <= *cap)
         return array;
-    *cap = grown(*cap, *cap, need, bytes, PTRDIFF_MAX);
+    *cap = sp_grown_capacity(*cap, *cap, need, bytes, PTRDIFF_MAX);
     return sp_realloc(array, *cap * bytes);
 }
 

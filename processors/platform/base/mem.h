@@ -39,16 +39,12 @@ void sp_free(void *p);
                                       : sp_grow_u32, size_t                                        \
                                       : sp_grow_size)(*(array), (cap), (need), sizeof **(array)))  \
          : (void)0)
-/* The same for an array with a uint32_t capacity that takes a large part of a program's memory: the
- * capacity grows by an eighth, so adding n elements one by one copies fewer than 9n. */
-#define sp_grow_tightly(array, cap, need)                                                          \
-    ((size_t)(need) > *(cap)                                                                       \
-         ? (void)(*(array) = sp_grow_eighth(*(array), (cap), (need), sizeof **(array)))            \
-         : (void)0)
 /* The macros call these. They return the array, which may have moved; an element has `bytes`. */
 void *sp_grow_u32(void *array, uint32_t *cap, size_t need, size_t bytes);
 void *sp_grow_size(void *array, size_t *cap, size_t need, size_t bytes);
-void *sp_grow_eighth(void *array, uint32_t *cap, size_t need, size_t bytes);
+/* Returns the next capacity: `more` larger, for at least `need` elements of `bytes` each, and at
+ * most `most`. */
+size_t sp_grown_capacity(size_t cap, size_t more, size_t need, size_t bytes, size_t most);
 /* For an array without a capacity of its own: so many elements are allocated for `count`. There are
  * four sizes for each power of two. */
 static inline uint32_t sp_room_for(uint32_t count)

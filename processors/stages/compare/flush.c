@@ -1,5 +1,6 @@
 /* Writes rows to the store, and evicts them. */
 #include "base/mem.h"
+#include "base/tight.h"
 #include "compare/cell.h"
 
 static void row_free(struct sp_row *row)
@@ -18,7 +19,7 @@ void sp_compare_rows_free(struct sp_compare_stage *c)
     sp_relied_free(c);
     for (uint32_t i = 0; i < c->gone_count; i++)
         sp_free(c->gone[i].changed);
-    sp_free(c->slots);
+    sp_tight_free(c->slots, c->slot_cap);
     sp_free(c->dirty);
     sp_free(c->gone);
 }

@@ -1,6 +1,7 @@
 /* The slots of a stage, and the table from the contents of a cell to its slots. */
 #include "base/mem.h"
 #include "base/prefetch.h"
+#include "base/tight.h"
 #include "compare/cell.h"
 
 /* An entry of by_content has a slot and some bits of the hash, so that most slots with another
@@ -59,8 +60,19 @@ void sp_cell_actor_prefetch(const struct sp_cell_actor *cell, struct sp_id conte
         sp_prefetch(&cell->by_content[place(cell, content)]);
 }
 
+/* The first free place of a content that has none. */
+static uint32_t free_place(const struct sp_cell_actor *cell, struct sp_id content)
+{
+    uint32_t at = place(cell, content);
+    while (cell->by_content[at])
+        at = (at + 1) & (cell->by_content_cap - 1);
+    return at;
+}
+
+/* Reads the slots of all entries, which are in no order. */
 static void grow_by_content(struct sp_compare_stage *c, struct sp_cell_actor *cell)
 {
+    enum { AHEAD = 32 };
     if ((cell->used + 1) * 5ull < cell->by_content_cap * 4ull)
         return;
     uint32_t *old = cell->by_content;
@@ -68,9 +80,12 @@ static void grow_by_content(struct sp_compare_stage *c, struct sp_cell_actor *ce
     cell->by_content_cap = old_cap ? old_cap * 2 : 64;
     cell->by_content = sp_calloc(cell->by_content_cap, sizeof *cell->by_content);
     c->by_content_bytes += (cell->by_content_cap - old_cap) * sizeof *cell->by_content;
-    for (uint32_t i = 0; i < old_cap; i++)
+    for (uint32_t i = 0; i < old_cap; i++) {
+        if (i + AHEAD < old_cap && old[i + AHEAD])
+            sp_prefetch(&c->slots[slot_in(old[i + AHEAD])]);
         if (old[i])
-            cell->by_content[place_of(c, cell, c->slots[slot_in(old[i])].content)] = old[i];
+            cell->by_content[free_place(cell, c->slots[slot_in(old[i])].content)] = old[i];
+    }
     sp_free(old);
 }
 
@@ -114,7 +129,7 @@ static void clear(struct sp_slot *s)
 /* Makes slots until there are `count`. */
 static void make_slots(struct sp_compare_stage *c, uint32_t count)
 {
-    sp_grow_tightly(&c->slots, &c->slot_cap, count);
+    sp_tight_grow(&c->slots, &c->slot_cap, count);
     for (; c->slot_count < count; c->slot_count++) {
         c->slots[c->slot_count] = (struct sp_slot){0};
         clear(&c->slots[c->slot_count]);

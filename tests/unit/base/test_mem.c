@@ -34,27 +34,6 @@ TEST(an_array_has_room_for_what_was_asked)
     sp_free(pairs);
 }
 
-TEST(a_tight_array_has_little_room_to_spare_and_copies_few_elements)
-{
-    size_t copied = 0, count = 0;
-    struct pair *pairs = NULL;
-    uint32_t cap = 0;
-    sp_grow_tightly(&pairs, &cap, count);
-    CU_ASSERT_PTR_NULL(pairs);
-    for (; count < 100000; count++) {
-        uint32_t before = cap;
-        sp_grow_tightly(&pairs, &cap, count + 1);
-        copied += cap != before ? count : 0;
-        pairs[count] = (struct pair){count, count};
-        CU_ASSERT_FATAL(count < cap && cap <= count + 1 + count / 8);
-    }
-    CU_ASSERT(copied < 9 * count);
-    sp_grow_tightly(&pairs, &cap, 1000000);
-    CU_ASSERT_EQUAL(cap, 1000000);
-    CU_ASSERT_EQUAL(pairs[99999].right, 99999);
-    sp_free(pairs);
-}
-
 /* How often the array moved, and how many elements were copied, while n were added. */
 static void fill(size_t n, size_t *ret_moves, size_t *ret_copied)
 {
