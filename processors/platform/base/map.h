@@ -1,6 +1,9 @@
 /* A hash table of objects that begin with their struct sp_id key, and an intrusive LRU list. Keys
- * are hashes already, so the table uses their low bits as they are. It owns its cells and not the
- * objects. Nothing may depend on the order of the cells. Thread rule: one thread at a time. */
+ * are hashes already, so the table uses their bits as they are. It owns its cells and not the
+ * objects. Nothing may depend on the order of the cells. Thread rule: one thread at a time.
+ *
+ * A large map consists of 64 tables that grow separately. A table grows by moving all its objects
+ * at once: one table for 20 million would keep a stage waiting for more than a second. */
 #ifndef SP_BASE_MAP_H
 #define SP_BASE_MAP_H
 
@@ -13,10 +16,18 @@ struct sp_map_cell {
     void *object; /* NULL: the cell is free */
 };
 
-/* Initialise with zeros. */
-struct sp_map {
+enum { SP_MAP_TABLE_BITS = 6, SP_MAP_TABLES = 1 << SP_MAP_TABLE_BITS };
+
+struct sp_map_table {
     struct sp_map_cell *cells;
     size_t cap; /* 0 or a power of two */
+    size_t count;
+};
+
+/* Initialise with zeros. */
+struct sp_map {
+    struct sp_map_table small;
+    struct sp_map_table *tables; /* by the first bits of `lo`; NULL: all are in `small` */
     size_t count;
 };
 
@@ -28,6 +39,9 @@ void sp_map_free_objects(struct sp_map *map);
 void sp_map_free_objects_by(struct sp_map *map, void (*free_object)(void *object));
 /* The object with that key, or NULL. */
 void *sp_map_get(const struct sp_map *map, struct sp_id key);
+/* Returns the next object in no order, or NULL after the last one. *cursor is 0 at first. The map
+ * must not change in between. */
+void *sp_map_next(const struct sp_map *map, uint64_t *cursor);
 /* No object with that key may be in the map. The object must stay where it is, with the same key,
  * until it is removed. */
 void sp_map_add(struct sp_map *map, void *object);

@@ -88,12 +88,12 @@ void sp_cli_rules_put(const struct sp_topic_table *topic, double confidence, boo
     struct sp_rule_reader *reader = sp_rule_reader_new();
     size_t count = 0;
     *ret_bad = (struct sp_cli_rules_bad){0};
-    for (size_t i = 0; i < topic->rows.cap; i++) {
-        const struct sp_topic_row *row = topic->rows.cells[i].object;
-        bool good = row && is_rule(reader, row);
-        if (row && !good)
+    uint64_t cursor = 0;
+    for (const struct sp_topic_row *row; (row = sp_map_next(&topic->rows, &cursor));) {
+        bool good = is_rule(reader, row);
+        if (!good)
             note_bad(ret_bad, row->key);
-        if (row && (good || all) && confidence_of(row->value) >= confidence)
+        if ((good || all) && confidence_of(row->value) >= confidence)
             rows[count++] = row;
     }
     qsort(rows, count, sizeof *rows, surest_first);

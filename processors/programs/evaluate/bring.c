@@ -154,9 +154,9 @@ static int by_removed(const void *a, const void *b)
 static void sort_hosts(struct sp_brought *b, struct sp_map *hosts)
 {
     b->hosts = sp_calloc(hosts->count + 1, sizeof(struct sp_host_tally *));
-    for (size_t i = 0; i < hosts->cap; i++)
-        if (hosts->cells[i].object)
-            b->hosts[b->host_count++] = hosts->cells[i].object;
+    uint64_t cursor = 0;
+    for (struct sp_host_tally *host; (host = sp_map_next(hosts, &cursor));)
+        b->hosts[b->host_count++] = host;
     qsort(b->hosts, b->host_count, sizeof(struct sp_host_tally *), by_removed);
     sp_map_done(hosts);
 }

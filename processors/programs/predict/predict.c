@@ -441,11 +441,10 @@ const struct sp_rule **sp_predict_rules(const struct sp_predictor *p, double con
 {
     const struct sp_rule **rules = sp_alloc((p->rules.count + 1) * sizeof(struct sp_rule *));
     size_t count = 0;
-    for (size_t i = 0; i < p->rules.cap; i++) {
-        const struct learned *l = p->rules.cells[i].object;
-        if (l && sp_rule_confidence(&l->rule) >= confidence)
+    uint64_t cursor = 0;
+    for (const struct learned *l; (l = sp_map_next(&p->rules, &cursor));)
+        if (sp_rule_confidence(&l->rule) >= confidence)
             rules[count++] = &l->rule;
-    }
     if (count > 0)
         qsort(rules, count, sizeof *rules, best_first);
     *ret_count = count;

@@ -123,10 +123,8 @@ static void put_sizes(struct sp_buf *out, const struct sp_census *c)
 {
     uint64_t groups[SIZES] = {c->statuses[SP_STATUS_UNIQUE]}, pages[SIZES] = {groups[0]};
     uint64_t all = groups[0], duplicates = 0;
-    for (size_t i = 0; i < c->groups.cap; i++) {
-        const struct group *g = c->groups.cells[i].object;
-        if (!g)
-            continue;
+    uint64_t cursor = 0;
+    for (const struct group *g; (g = sp_map_next(&c->groups, &cursor));) {
         groups[size_class(g->pages)]++;
         pages[size_class(g->pages)] += g->pages;
         all++;
@@ -250,11 +248,10 @@ static void put_extremes(struct sp_buf *out, struct sp_state_reader *r, const st
 {
     struct group **sorted = sp_alloc((c->groups.count + 1) * sizeof *sorted);
     size_t count = 0, weak = 0;
-    for (size_t i = 0; i < c->groups.cap; i++) {
-        struct group *g = c->groups.cells[i].object;
-        if (g && g->pages > 1)
+    uint64_t cursor = 0;
+    for (struct group *g; (g = sp_map_next(&c->groups, &cursor));)
+        if (g->pages > 1)
             sorted[count++] = g;
-    }
     qsort(sorted, count, sizeof *sorted, by_size);
     put_groups(out, r, ",\"largest\":[", sorted, count);
     qsort(sorted, count, sizeof *sorted, by_weakness);

@@ -372,8 +372,8 @@ enum sp_err sp_statuses_each_page(struct sp_statuses *s,
                                   void (*each)(void *arg, const struct sp_page_view *page),
                                   void *arg)
 {
-    for (size_t i = 0; i < s->rosters.pages.cap; i++)
-        if (s->rosters.pages.cells[i].object)
-            view(s, s->rosters.pages.cells[i].object, each, arg);
+    uint64_t cursor = 0;
+    for (const struct sp_known_page *p; (p = sp_map_next(&s->rosters.pages, &cursor));)
+        view(s, p, each, arg);
     return SP_OK;
 }

@@ -255,9 +255,9 @@ static struct sp_topic_row **sorted(const struct sp_topic_table *t)
 {
     struct sp_topic_row **rows = sp_alloc((t->rows.count + 1) * sizeof *rows);
     size_t count = 0;
-    for (size_t i = 0; i < t->rows.cap; i++)
-        if (t->rows.cells[i].object)
-            rows[count++] = t->rows.cells[i].object;
+    uint64_t cursor = 0;
+    for (struct sp_topic_row *row; (row = sp_map_next(&t->rows, &cursor));)
+        rows[count++] = row;
     qsort(rows, count, sizeof *rows, by_key);
     return rows;
 }

@@ -110,10 +110,8 @@ static void write_row(struct sp_contain_feed *f, const struct fetches *p)
 
 static void forget_pages(struct sp_contain_feed *f, bool write)
 {
-    for (size_t i = 0; i < f->pages.cap; i++) {
-        struct fetches *p = f->pages.cells[i].object;
-        if (!p)
-            continue;
+    uint64_t cursor = 0;
+    for (struct fetches *p; (p = sp_map_next(&f->pages, &cursor));) {
         if (write && p->changed)
             write_row(f, p);
         free_fetches(p);

@@ -16,14 +16,22 @@ static struct sp_id id_of(uint64_t number)
     return sp_hash128(&number, sizeof number);
 }
 
+static uint64_t cells_read_in(const struct sp_map_table *table)
+{
+    uint64_t read = 0;
+    for (size_t at = 0; at < table->cap; at++)
+        if (table->cells[at].object)
+            read += ((at - table->cells[at].lo) & (table->cap - 1)) + 1;
+    return read;
+}
+
 /* Returns how many cells of the map are read to find each input once. */
 static uint64_t cells_read(const struct sp_archive_state *state)
 {
     const struct sp_map *map = &state->inputs;
-    uint64_t read = 0;
-    for (size_t at = 0; at < map->cap; at++)
-        if (map->cells[at].object)
-            read += ((at - map->cells[at].lo) & (map->cap - 1)) + 1;
+    uint64_t read = cells_read_in(&map->small);
+    for (uint32_t i = 0; map->tables && i < SP_MAP_TABLES; i++)
+        read += cells_read_in(&map->tables[i]);
     return read;
 }
 

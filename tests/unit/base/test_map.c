@@ -30,18 +30,17 @@ static struct object *make_objects(int kind)
 
 static size_t check_all(const struct sp_map *map, struct object *o)
 {
-    size_t count = 0, wrong = 0, cells = 0;
+    size_t count = 0, wrong = 0, found = 0;
     for (int i = 0; i < OBJECTS; i++) {
         wrong += sp_map_get(map, o[i].id) != (o[i].there ? &o[i] : NULL);
         count += o[i].there;
     }
-    for (size_t i = 0; i < map->cap; i++)
-        cells += map->cells[i].object != NULL;
+    uint64_t cursor = 0;
+    for (const struct object *one; (one = sp_map_next(map, &cursor)); found++)
+        wrong += !one->there;
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_EQUAL(map->count, count);
-    CU_ASSERT_EQUAL(cells, count); /* each exactly once */
-    CU_ASSERT((map->cap & (map->cap - 1)) == 0);
-    CU_ASSERT(map->cap >= map->count);
+    CU_ASSERT_EQUAL(found, count); /* each exactly once */
     return count;
 }
 
@@ -78,9 +77,51 @@ TEST(a_map_holds_what_a_list_holds)
         for (int i = 0; i < OBJECTS; i++)
             CU_ASSERT_PTR_NULL(sp_map_get(&map, o[i].id));
         sp_map_done(&map);
-        CU_ASSERT_EQUAL(map.cap, 0);
+        CU_ASSERT_EQUAL(map.count, 0);
         sp_free(o);
     }
+}
+
+/* The cells of the largest table: when it grew last, that many were read and written at once. */
+static size_t largest_table(const struct sp_map *map)
+{
+    size_t largest = map->small.cap;
+    for (uint32_t i = 0; map->tables && i < SP_MAP_TABLES; i++)
+        largest = map->tables[i].cap > largest ? map->tables[i].cap : largest;
+    return largest;
+}
+
+static void try_large_map(size_t count)
+{
+    struct object *o = sp_calloc(count, sizeof *o);
+    struct sp_map map = {0};
+    size_t wrong = 0, found = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        o[i].id = (struct sp_id){sp_mix64(i), sp_mix64(i + count)};
+        o[i].number = (int)i;
+        sp_map_add(&map, &o[i]);
+        wrong += sp_map_get(&map, o[i / 2].id) != &o[i / 2];
+    }
+    size_t most = count / 16 > 1 << 15 ? count / 16 : 1 << 15;
+    CU_ASSERT(largest_table(&map) <= most);
+    for (size_t i = 0; i < count; i += 2)
+        wrong += sp_map_remove(&map, o[i].id) != &o[i] || sp_map_guess(&map, o[i].id) == &o[i];
+    for (size_t i = 0; i < count; i++)
+        wrong += sp_map_get(&map, o[i].id) != (i % 2 ? &o[i] : NULL);
+    uint64_t cursor = 0;
+    for (const struct object *one; (one = sp_map_next(&map, &cursor)); found++)
+        wrong += one->number % 2 == 0;
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(found, count / 2);
+    CU_ASSERT_EQUAL(map.count, count / 2);
+    sp_map_done(&map);
+    sp_free(o);
+}
+
+TEST(a_large_map_grows_in_small_parts)
+{
+    try_large_map(100000);
+    try_large_map(400000);
 }
 
 TEST(a_map_that_is_done_can_be_used_again)
@@ -119,7 +160,8 @@ TEST(a_map_frees_its_objects)
         else
             sp_map_free_objects(&map);
         CU_ASSERT_EQUAL(freed, by ? 5050 : 0);
-        CU_ASSERT(map.count == 0 && map.cap == 0 && !map.cells);
+        uint64_t cursor = 0;
+        CU_ASSERT(map.count == 0 && !sp_map_next(&map, &cursor));
     }
 }
 

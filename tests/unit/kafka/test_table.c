@@ -99,11 +99,9 @@ static void check_topic_is(const struct sp_topic_table *wanted)
     struct sp_topic_table is = {0};
     read_topic(&is);
     CU_ASSERT_EQUAL(is.rows.count, wanted->rows.count);
-    for (size_t i = 0; i < wanted->rows.cap; i++) {
-        const struct sp_topic_row *row = wanted->rows.cells[i].object;
-        if (row)
-            CU_ASSERT_STRING_EQUAL(value_of(&is, row->key), row->value);
-    }
+    uint64_t cursor = 0;
+    for (const struct sp_topic_row *row; (row = sp_map_next(&wanted->rows, &cursor));)
+        CU_ASSERT_STRING_EQUAL(value_of(&is, row->key), row->value);
     sp_topic_table_done(&is);
 }
 

@@ -193,9 +193,9 @@ static void print_all(struct sp_map *map, bool whole)
 {
     struct known **sorted = sp_alloc((map->count + 1) * sizeof *sorted);
     size_t count = 0;
-    for (size_t i = 0; i < map->cap; i++)
-        if (map->cells[i].object)
-            sorted[count++] = map->cells[i].object;
+    uint64_t cursor = 0;
+    for (struct known *k; (k = sp_map_next(map, &cursor));)
+        sorted[count++] = k;
     qsort(sorted, count, sizeof *sorted, by_name);
     for (size_t i = 0; i < count; i++) {
         if (whole)
