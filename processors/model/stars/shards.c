@@ -10,7 +10,9 @@
 enum {
     TAG_BITS = 8,
     DISPLACED_MOST = 7, /* or more, and no longer counted */
-    BUCKET_BITS = 8 * SP_STAR_BUCKET_BYTES
+    BUCKET_BITS = 8 * SP_STAR_BUCKET_BYTES,
+    MIDDLING = 64, /* buckets of a shard: 4 MiB in all shards */
+    LARGE = 512    /* 32 MiB */
 };
 
 void sp_star_shards_make(struct sp_star_shards *t)
@@ -109,12 +111,15 @@ static bool is_full(const struct sp_star_shape *s, uint32_t used)
     return used + 1ull > (uint64_t)s->room * s->count;
 }
 
-/* 1, 2, 3, 4, 6, 8, 12, 16, 24 ...: sizes that the allocator has. Each key is moved about three
- * times. */
+/* 1, 2, 3, 4, 6, 8 ... 64, 128, 256, 512, 768, 1,024 ...: sizes that the allocator has. Each key is
+ * moved about three times; less than twice if the table has the size of a middling one, which
+ * doubles. There may be many smaller ones, and a larger one takes most of the memory. */
 static uint32_t next_count(uint32_t count)
 {
     uint32_t power = 31 - (uint32_t)__builtin_clz(count | 1);
-    return count < 2 ? count + 1 : count + (1u << (power - 1));
+    if (count < 2 || (count >= MIDDLING && count < LARGE))
+        return count ? 2 * count : 1;
+    return count + (1u << (power - 1));
 }
 
 static uint32_t bits_of(uint32_t number)

@@ -1,6 +1,7 @@
 /* A large hash table of 32-bit values by 32-bit keys that are well mixed: what a star table
  * (table.h) is made of when it has many keys. It takes 5 to 7 bytes a value, whatever their
- * number, and is never copied as a whole. A key has at most two values.
+ * number, and up to 9 between 4 and 32 MiB; it is never copied as a whole. A key has at most two
+ * values.
  *
  * There are 1,024 shards, selected by the first bits of the key: so few that the processor's caches
  * have where they are. A shard is an array of buckets, each of which is a cache line. A key's
