@@ -281,5 +281,25 @@ def dedup_refuses_what_would_lose_data(work):
     check_equal([d["raw"] for d in work.json_lines("dead")], ["no JSON", "[1]"], "dead letters")
 
 
+def other_fields_called_id_or_text_lose_no_document(work):
+    """Where a document has a url and a content, its other fields may hold anything, in any order."""
+    odd = [{"id": {"$oid": "5f"}, "url": "http://odd.example/1", "content": "one two three four five six"},
+           {"url": "http://odd.example/2", "id": True, "content": "seven eight nine ten eleven twelve"},
+           {"text": ["a", {"b": 1}], "url": "http://odd.example/3", "content": "red green blue black white grey"},
+           {"url": "http://odd.example/4", "content": "oak ash elm birch beech lime", "text": 5},
+           {"text": "north south east west up down", "url": "http://odd.example/5", "content": ""},
+           {"id": "six", "url": "", "text": "iron lead gold silver tin zinc"}]
+    copies = [{"url": "http://copies.example/%d" % n, "content": text} for n, text in enumerate((
+        odd[0]["content"], odd[1]["content"], odd[2]["content"], odd[3]["content"], odd[4]["text"], odd[5]["text"]))]
+    work.write("odd.jsonl", "".join(json.dumps(d) + "\n" for d in odd + copies))
+    work.run("dedup", "-q", "odd.jsonl", "--removed", "removed")
+    check_equal([(r["id"], r["kept"]) for r in work.json_lines("removed")],
+                [(c["url"], o["url"] or o["id"]) for c, o in zip(copies, odd)], "each document has been read")
+    for line, why in (('{"id":[1],"text":"a b"}', "the id is not a string or a whole number"),
+                      ('{"id":1,"text":["a b"]}', "text is not a string")):
+        work.write("bad.jsonl", line + "\n")
+        check_in(why, work.run("dedup", "-q", "bad.jsonl", "--removed", "none", code=1).err)
+
+
 if __name__ == "__main__":
     main(__name__)

@@ -18,8 +18,8 @@ struct sp_input_fields {
     bool any_id;
     /* Numbers below 100,000,000,000 are times in seconds, others in milliseconds. */
     bool any_time;
-    /* The records of a dataset: the text may also be called "text", and the id "id"; the id of a
-     * record without one is its number. */
+    /* The records of a dataset: the text may also be called "text", and the id "id", if there is no
+     * other; the id of a record without one is its number. */
     bool dataset;
     /* Cells of tables are never quoted: a quotation mark is an ordinary character. */
     bool unquoted;

@@ -162,8 +162,9 @@ static bool take_string_field(const struct sp_flat *f, struct sp_json_place *p, 
     if (!f->read_string(p, &text))
         return false;
     switch (field) {
-    case URL:
-        page->url = text;
+    case URL: /* an empty one is no reason to lose the `id` before it; so in json.cc */
+        if (text.len > 0 || !page->url.data)
+            page->url = text;
         return true;
     case REDIRECT:
         page->redirect_url = text;
@@ -172,7 +173,8 @@ static bool take_string_field(const struct sp_flat *f, struct sp_json_place *p, 
         page->content_type = text;
         return true;
     case CONTENT:
-        page->content = text;
+        if (text.len > 0 || !page->content.data)
+            page->content = text;
         return true;
     case FETCH_TIME:
         return sp_input_time(text, &page->fetch_time_ms);

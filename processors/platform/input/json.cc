@@ -21,6 +21,8 @@ struct reader {
     std::string_view names[FIELDS];
     int url_like; /* of the line: the field that may be meant for what is missing */
     int content_like;
+    bool bad_id; /* of the line: it has an `id` or a `text` that cannot be what a dataset means */
+    bool bad_text;
 };
 
 static void *make(const struct sp_input_fields *fields)
@@ -263,6 +265,30 @@ static const char *lacks_url(const reader *r, const struct sp_page_record *page)
     return suggestion(r->url_like, page->content.data ? (int)CONTENTS : r->content_like);
 }
 
+/* A dataset's `id` and `text` may be other things if there is a `url` or a `content`, which may
+ * come later; so only what is still missing at the end makes them wrong. */
+static const char *read_id(reader *r, bool named, ondemand::value value, struct sp_view *ret)
+{
+    struct sp_view id = {nullptr, 0};
+    bool good = get_id(r, value, &id);
+    r->bad_id |= !good && !named;
+    if (id.len > 0 || !ret->data)
+        *ret = id;
+    return good || !named      ? nullptr
+           : r->fields->any_id ? "the id is not a string or a whole number"
+                               : "url is not a string";
+}
+
+static const char *read_content(reader *r, bool named, ondemand::value value, struct sp_view *ret)
+{
+    struct sp_view text = {nullptr, 0};
+    bool good = get_content(r, value, &text);
+    r->bad_text |= !good && !named;
+    if (text.len > 0 || !ret->data)
+        *ret = text;
+    return good || !named ? nullptr : "content is not a string";
+}
+
 static const char *read_field(reader *r, ondemand::field f, struct sp_page_record *page)
 {
     std::string_view key;
@@ -272,9 +298,7 @@ static const char *read_field(reader *r, ondemand::field f, struct sp_page_recor
     ondemand::value value = f.value();
     switch (field_of(r, key, page)) {
     case URL:
-        return get_id(r, value, &page->url) ? nullptr
-               : r->fields->any_id          ? "the id is not a string or a whole number"
-                                            : "url is not a string";
+        return read_id(r, key == r->names[URL], value, &page->url);
     case FETCH_TIME:
         return get_time(r, value, &page->fetch_time_ms) ? nullptr
                : r->fields->any_time ? "the time is not a number or a date of ISO 8601"
@@ -291,7 +315,7 @@ static const char *read_field(reader *r, ondemand::field f, struct sp_page_recor
     case POPULARITY:
         return get_number(value, &page->popularity) ? nullptr : "popularity is not a number";
     case CONTENT:
-        return get_content(r, value, &page->content) ? nullptr : "content is not a string";
+        return read_content(r, key == r->names[CONTENT], value, &page->content);
     case FIELD_OTHER:
         if (r->names[CONTENT] == "content")
             note(like_content, CONTENTS, key, &r->content_like);
@@ -315,6 +339,7 @@ static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_recor
     ret_page->content_is_utf8 = true;
     r->url_like = URLS;
     r->content_like = CONTENTS;
+    r->bad_id = r->bad_text = false;
     *ret_why = "the line is not a JSON object";
     error_code error =
         r->json.iterate(padded_string_view(line.data, line.len, line.len + SIMDJSON_PADDING))
@@ -336,6 +361,11 @@ static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_recor
     const char *behind;
     if (document.current_location().get(behind) != OUT_OF_BOUNDS)
         return SP_MALFORMED; /* something follows the object */
+    if ((r->bad_id && ret_page->url.len == 0) || (r->bad_text && !ret_page->content.data)) {
+        *ret_why = r->bad_id && ret_page->url.len == 0 ? "the id is not a string or a whole number"
+                                                       : "text is not a string";
+        return SP_MALFORMED;
+    }
     if (r->content_like < CONTENTS)
         ret_page->content_like = suggestion(URLS, r->content_like);
     if (r->names[CONTENT] != "content")
