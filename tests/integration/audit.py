@@ -184,6 +184,22 @@ def audit_of_equal_ids_and_unknown_ones(work):
     check_in("give one list: --removed or --kept", work.run("audit", "corpus.jsonl", code=2).err)
 
 
+def a_list_without_ids_or_with_a_byte_order_mark_is_no_shorter_list(work):
+    text = "some words of a document that is here a second time"
+    work.write("corpus.jsonl", "".join(json.dumps({"id": n, "text": text}) + "\n" for n in range(4)))
+    for mark in "", "\ufeff":
+        for lines in "1\n2\n3\n", '{"id":"1"}\n{"id":"2"}\n{"id":"3"}\n':
+            work.write("list", mark + lines)
+            check_figures(audit(work, "--removed", "list"), {"removed": 3, "removed_rightly": 3, "unknown_ids": 0}, repr(mark + lines))
+    work.write("list", '{"doc":"1"}\n{"doc":"2"}\n')
+    check_in('list: 2 of its lines name no document, the first is "{"doc":"1"}"; name by --id-field',
+             work.run("audit", "corpus.jsonl", "--removed", "list", code=1).err)
+    work.write("list", '{"id":"1"}\n{"id":null}\n{"id":["2"]}\n[]\n')
+    check_figures(audit(work, "--removed", "list"), {"removed": 1}, "a list with lines that name no document")
+    check_in('2 of its lines name no document, the first is "{"id":null}"',
+             work.run("audit", "-q", "corpus.jsonl", "--removed", "list").err)
+
+
 def write_fetches(work, fetches):
     """Of each fetch: the URL's last part, and words."""
     work.write("crawl.jsonl", "".join(

@@ -124,10 +124,11 @@ struct sp_audit_entry {
 /* Reads a line: an object with "id" or "url" (or the field of that name), and perhaps "kept",
  * "survivor", "duplicate_of", "winner_url" or "cluster", "cluster_id", "__cluster__", and the
  * content; an object {"kept", "removed": [...]}; an array of ids, a cluster; a string or number, an
- * id; a line that is not JSON, an id. Calls `each` for each entry. */
+ * id; a line that is not JSON, an id. Calls `each` for each entry. Returns false if there is none
+ * because the line has no id. */
 void *sp_audit_lines_new(const char *id_field, const char *text_field);
 void sp_audit_lines_free(void *lines);
-void sp_audit_lines_read(void *lines, const char *line, size_t len,
+bool sp_audit_lines_read(void *lines, const char *line, size_t len,
                          void (*each)(void *arg, const struct sp_audit_entry *entry), void *arg);
 
 uint64_t sp_audit_text_hash(struct sp_view text); /* never 0 */

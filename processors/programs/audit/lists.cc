@@ -102,7 +102,7 @@ extern "C" void sp_audit_lines_free(void *state)
     delete static_cast<lines *>(state);
 }
 
-extern "C" void sp_audit_lines_read(void *state, const char *line, size_t len,
+extern "C" bool sp_audit_lines_read(void *state, const char *line, size_t len,
                                     void (*each)(void *arg, const struct sp_audit_entry *entry),
                                     void *arg)
 {
@@ -113,35 +113,39 @@ extern "C" void sp_audit_lines_read(void *state, const char *line, size_t len,
     dom::element e;
     dom::array array;
     dom::object o, metadata;
+    bool named = false;
     auto give = [&](const texts &t) {
         sp_audit_entry entry = {view(t.id), view(t.survivor), view(t.cluster), t.text, t.said};
-        if (!t.id.empty())
-            each(arg, &entry);
+        if (t.id.empty())
+            return;
+        named = true;
+        each(arg, &entry);
     };
     if (l->parser.parse(line, len).get(e)) {
         give({std::string(line, len)});
-        return;
+        return named;
     }
     if (!e.get_array().get(array)) {
         std::string cluster = "line " + std::to_string(++l->arrays);
         for (dom::element member : array)
             give({id_of(l, member), {}, cluster});
-        return;
+        return named || array.size() == 0;
     }
     if (e.get_object().get(o)) {
         give({text_of(e)});
-        return;
+        return named;
     }
     if (!o["removed"].get_array().get(array)) {
         std::string kept = first_of(o, survivors);
         give({kept, {}, kept, 0, SP_AUDIT_HEAD});
         for (dom::element member : array)
             give({id_of(l, member), kept, kept});
-        return;
+        return named;
     }
     texts t = {id_of(l, e), first_of(o, survivors), first_of(o, clusters), hash_of(l, o),
                said_of(o)};
     if (t.cluster.empty() && !o["metadata"].get_object().get(metadata))
         t.cluster = first_of(metadata, clusters);
     give(t);
+    return named;
 }

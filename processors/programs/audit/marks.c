@@ -15,6 +15,7 @@
 #include "audit/internal.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "input/source.h"
 
 /* Steps of rules 1 and 2 for one id, which may have as many lines as documents; then 3 and 4. */
@@ -43,6 +44,9 @@ struct reading {
     uint64_t matched;   /* entries of this list that are about a document */
     uint64_t unknown;
     struct sp_buf first_unknown;
+    uint64_t nameless; /* lines without an id */
+    struct sp_buf first_nameless;
+    bool begun; /* the file: its first line has been read */
     struct line *lines;
     uint32_t line_count;
     uint32_t line_cap;
@@ -249,10 +253,10 @@ static uint32_t cluster_of(struct reading *r, struct sp_view name)
     return c->number;
 }
 
-static void note_unknown(struct reading *r, struct sp_view id)
+static void note(uint64_t *count, struct sp_buf *first, struct sp_view text)
 {
-    if (r->unknown++ == 0)
-        sp_buf_put_view(&r->first_unknown, id);
+    if ((*count)++ == 0)
+        sp_buf_put_view(first, text);
 }
 
 static void on_entry(void *arg, const struct sp_audit_entry *entry)
@@ -265,7 +269,7 @@ static void on_entry(void *arg, const struct sp_audit_entry *entry)
                         .text = entry->text,
                         .head = entry->said == SP_AUDIT_HEAD};
     if (line.first == SP_AUDIT_NONE) {
-        note_unknown(r, entry->id);
+        note(&r->unknown, &r->first_unknown, entry->id);
         return;
     }
     r->matched++;
@@ -287,6 +291,17 @@ static void on_entry(void *arg, const struct sp_audit_entry *entry)
     }
 }
 
+static void read_line(struct sp_view line, void *lines, struct reading *r)
+{
+    size_t mark = r->begun ? 0 : sp_utf8_mark_bytes(line.data, line.len);
+    line = sp_view(line.data + mark, line.len - mark);
+    r->begun = true;
+    while (line.len > 0 && strchr(" \t\r", line.data[line.len - 1]))
+        line.len--;
+    if (line.len > 0 && !sp_audit_lines_read(lines, line.data, line.len, on_entry, r))
+        note(&r->nameless, &r->first_nameless, line);
+}
+
 /* The first `seen` bytes have no newline. */
 static void read_lines(struct sp_buf *bytes, size_t seen, bool end, void *lines, struct reading *r)
 {
@@ -298,10 +313,7 @@ static void read_lines(struct sp_buf *bytes, size_t seen, bool end, void *lines,
         size_t len = newline ? (size_t)(newline - bytes->data) - at : bytes->len - at;
         if (!newline && !end)
             break;
-        while (len > 0 && strchr(" \t\r", bytes->data[at + len - 1]))
-            len--;
-        if (len > 0)
-            sp_audit_lines_read(lines, bytes->data + at, len, on_entry, r);
+        read_line(sp_view(bytes->data + at, len), lines, r);
         if (!newline)
             return;
         at = (size_t)(newline - bytes->data) + 1;
@@ -321,6 +333,7 @@ static enum sp_err read_file(struct reading *r, const char *name, struct sp_faul
         return err;
     const struct sp_input_fields *fields = &r->a->options->input.fields;
     void *lines = sp_audit_lines_new(fields->id, fields->text);
+    r->begun = false;
     while (n > 0) {
         err = sp_source_read(source, sp_buf_reserve(&bytes, BLOCK), BLOCK, &n);
         if (err != SP_OK) {
@@ -343,18 +356,43 @@ static enum sp_err read_file(struct reading *r, const char *name, struct sp_faul
     return err;
 }
 
+enum { SHOWN = 300 };
+
+static int shown(const struct sp_buf *text)
+{
+    return (int)(text->len < SHOWN ? text->len : SHOWN);
+}
+
+/* A list of objects whose ids are in a field of another name would else be one that is empty. */
+static enum sp_err check_lines(const struct reading *r, const char *name, struct sp_fault *fault)
+{
+    const struct sp_audit_options *o = r->a->options;
+    struct sp_fault text;
+    if (r->nameless == 0)
+        return SP_OK;
+    sp_fault_set(&text, SP_INVALID,
+                 "%s: %llu of its lines name no document, the first is \"%.*s\"; name by "
+                 "--id-field the field of the id",
+                 name, (unsigned long long)r->nameless, shown(&r->first_nameless),
+                 r->first_nameless.data);
+    if (r->matched == 0 && r->unknown == 0 && !r->clusters_only)
+        return sp_fault_set(fault, SP_INVALID, "%s", text.text);
+    if (o->warn)
+        o->warn(o->warn_arg, text.text);
+    return SP_OK;
+}
+
 /* Before the comparison, which takes longer than all that comes before it. If no id of the main
  * list matches, nothing would be removed, or everything. */
 static enum sp_err check_ids(const struct reading *r, const char *name, struct sp_fault *fault)
 {
-    enum { SHOWN = 300 };
     const struct sp_audit *a = r->a;
     const struct sp_audit_options *o = a->options;
     bool none = r->matched == 0;
     struct sp_fault text;
     if (r->unknown == 0)
         return SP_OK;
-    int len = (int)(r->first_unknown.len < SHOWN ? r->first_unknown.len : SHOWN);
+    int len = shown(&r->first_unknown);
     if (none)
         sp_fault_set(&text, SP_INVALID,
                      "%s: no id in it matches a document of the input: the first is \"%.*s\", and "
@@ -378,13 +416,16 @@ static enum sp_err read_list(struct reading *r, const char *name, struct sp_faul
     enum sp_err err = name ? read_file(r, name, fault) : SP_OK;
     if (err == SP_OK)
         err = check_ids(r, name, fault);
+    if (err == SP_OK)
+        err = check_lines(r, name, fault);
     if (err == SP_OK) {
         place_all(r);
         mark_pages(r);
     }
     r->a->result->unknown += r->unknown;
-    r->unknown = r->matched = 0;
+    r->unknown = r->matched = r->nameless = 0;
     sp_buf_reset(&r->first_unknown);
+    sp_buf_reset(&r->first_nameless);
     return err;
 }
 
@@ -400,6 +441,7 @@ enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault)
         err = read_list(&r, o->clusters, fault);
     sp_map_free_objects(&r.clusters);
     sp_buf_done(&r.first_unknown);
+    sp_buf_done(&r.first_nameless);
     sp_free(r.lines);
     sp_free(r.open);
     sp_free(r.said);
