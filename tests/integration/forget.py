@@ -226,5 +226,17 @@ def what_cannot_be_forgotten_is_said(work):
     check_equal(work.read("a.out"), before, "the output")
 
 
+def a_list_of_pages_may_come_from_an_editor(work):
+    """A byte order mark, lines that end in CR LF, and blanks are no part of a URL."""
+    work.crawl(pages=50)
+    work.run("run", "-q", "--state", "a.state", "-o", "a.out", "crawl.jsonl")
+    urls = sorted(latest(work.read("a.out")))[:4]
+    work.write("list", "\ufeff" + "\r\n".join((urls[0], "  " + urls[1], "", "\t" + urls[2] + "  ", urls[3])))
+    said = work.run("forget", "--state", "a.state", "-o", "a.out", "--forget", "list").err
+    check_in("4 pages forgotten, 0 were not known", said)
+    last = latest(work.read("a.out"))
+    check_equal([last[u]["status"] for u in urls], ["forgotten"] * 4, "statuses")
+
+
 if __name__ == "__main__":
     main(__name__)

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/url.h"
+#include "base/utf8.h"
 #include "cli/kafka_options.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
@@ -49,6 +50,20 @@ static bool read_line(FILE *in, struct sp_buf *out)
     return c != EOF || out->len > 0;
 }
 
+/* Adds the page of a line. Blanks before a URL are not part of it, but an id may begin with one. */
+static void add_line(struct arguments *a, struct sp_view line)
+{
+    struct sp_buf scratch = {0};
+    while (line.len > 0 && strchr("\r \t", line.data[line.len - 1]))
+        line.len--;
+    struct sp_view url = line;
+    while (url.len > 0 && strchr(" \t", *url.data))
+        url = sp_view(url.data + 1, url.len - 1);
+    if (line.len > 0)
+        add_name(a, sp_url_canonical(url, &scratch) == SP_OK ? url : line);
+    sp_buf_done(&scratch);
+}
+
 static int read_list(struct arguments *a)
 {
     bool standard = strcmp(a->list, "-") == 0;
@@ -56,11 +71,9 @@ static int read_list(struct arguments *a)
     struct sp_buf line = {0};
     if (!in)
         return sp_cli_failed("%s: cannot be read: %s", a->list, strerror(errno));
-    while (read_line(in, &line)) {
-        while (line.len > 0 && strchr("\r \t", line.data[line.len - 1]))
-            line.len--;
-        if (line.len > 0)
-            add_name(a, sp_buf_view(&line));
+    for (bool first = true; read_line(in, &line); first = false) {
+        size_t mark = first ? sp_utf8_mark_bytes(line.data, line.len) : 0;
+        add_line(a, sp_view(line.data + mark, line.len - mark));
     }
     int code = ferror(in) ? sp_cli_failed("%s: cannot be read", a->list) : -1;
     sp_buf_done(&line);
