@@ -8,7 +8,7 @@ import os
 import subprocess
 from xml.sax.saxutils import escape
 
-from harness import PATIENCE_SECONDS, check, check_equal, check_in, main
+from harness import PATIENCE_SECONDS, check, check_equal, check_in, latest, main
 
 WORDS = "the quick brown fox jumps over a lazy dog and runs on through fields of barley until night".split()
 
@@ -352,6 +352,36 @@ def a_dataset_needs_no_options(work):
     work.run("dedup", "-q", "a.jsonl", "--kept", "kept", "--removed", "removed")
     check_equal(work.read("kept").decode(), json_lines(items[:2]), "kept")
     check_equal(work.json_lines("removed"), [{"id": "b", "kept": "0", "similarity": 1, "reason": "exact"}], "removed")
+
+
+def names_that_are_not_utf8_stay_different(work):
+    """JSON cannot hold their bytes; the ids that are printed are those by which the documents are found again."""
+    text = "one two three four five six seven eight nine ten"
+    os.mkdir(work.path("texts"))
+    for name in b"caf\xe8.txt", b"caf\xe9.txt", "café.txt".encode(), b"caf%E9.txt":
+        with open(os.path.join(work.path("texts").encode(), name), "w", encoding="utf-8") as f:
+            f.write(text)
+    names = ["doc:texts/" + n for n in ("caf%25E9.txt", "café.txt", "caf%E8.txt", "caf%E9.txt")]
+    work.run("run", "-q", "--state", "state", "-o", "out", "texts")
+    check_equal(sorted(latest(work.read("out"))), sorted(names), "names of files")
+    check_in("2 pages forgotten, 0 were not known",
+             work.run("forget", "--state", "state", "-o", "out", names[2], names[3]).err)
+
+    def record(url, more, body):
+        body = b"HTTP/1.1 " + more + b"\r\n\r\n" + body
+        return (b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %b\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
+                b"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n"
+                % (url, len(body), body))
+
+    html = b"200 OK\r\nContent-Type: text/html"
+    work.write("raw.warc", record(b"http://a.example/caf\xe8", html, text.encode())
+               + record(b"http://a.example/caf\xe9", html, b"other words of another page")
+               + record(b"http://a.example/old", b"301 Moved\r\nLocation: /caf\xe9", b""))
+    work.run("run", "-q", "-o", "raw.out", "raw.warc")
+    last = latest(work.read("raw.out"))
+    check_equal({url: e["winner_url"] for url, e in last.items()},
+                {"http://a.example/caf%E8": None, "http://a.example/caf%E9": None,
+                 "http://a.example/old": "http://a.example/caf%E9"}, "URLs of a WARC")
 
 
 if __name__ == "__main__":

@@ -209,7 +209,7 @@ void sp_arc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_it
         sp_item_fail(item, SP_MALFORMED, "the ARC record's first line is broken");
         return;
     }
-    page->url = line.url;
+    page->url = sp_parser_url(p, line.url);
     page->fetch_time_ms = parse_date(line.date);
     page->content_type = line.type;
     page->content = sp_view(record.data + header_len, record.len - header_len);

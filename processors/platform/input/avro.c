@@ -285,10 +285,12 @@ void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const stru
         }
         size_t len = readable ? (size_t)((const char *)data.bytes.at - start) : 0;
         one.raw = sp_view(start, len < SP_RAW_MAX ? len : SP_RAW_MAX);
-        if (one.err != SP_OK)
+        if (one.err != SP_OK) {
             one.why = why;
-        else
+        } else {
+            one.page.url = sp_parser_url(p, one.page.url);
             sp_parser_resolve(p, &one.page);
+        }
         if (i < skip)
             continue;
         if (!readable)

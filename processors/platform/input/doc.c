@@ -2,21 +2,47 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/utf8.h"
 #include "input/json.h"
+#include "input/parser.h"
+
+static void put_percent(struct sp_buf *out, uint8_t c)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    sp_buf_put_u8(out, '%');
+    sp_buf_put_u8(out, (uint8_t)hex[c >> 4]);
+    sp_buf_put_u8(out, (uint8_t)hex[c & 15]);
+}
+
+/* Appends the character at the start of `text`, or a byte that is none as %XX; returns how many
+ * bytes of the text that are. */
+static size_t put_character(struct sp_buf *out, struct sp_view text)
+{
+    size_t bytes = sp_utf8_length(text.data, text.len);
+    if (bytes == 0)
+        put_percent(out, (uint8_t)*text.data);
+    else
+        sp_buf_put_view(out, sp_view(text.data, bytes));
+    return bytes ? bytes : 1;
+}
+
+void sp_input_put_utf8(struct sp_buf *out, struct sp_view url)
+{
+    for (size_t i = 0; i < url.len;)
+        i += put_character(out, sp_view(url.data + i, url.len - i));
+}
 
 void sp_input_put_doc(struct sp_buf *out, struct sp_view id)
 {
-    static const char hex[] = "0123456789ABCDEF";
     sp_buf_put_str(out, "doc:");
-    for (size_t i = 0; i < id.len; i++) {
+    for (size_t i = 0; i < id.len;) {
         uint8_t c = (uint8_t)id.data[i];
         if (c > ' ' && c != 0x7f && c != '%' && c != '#') {
-            sp_buf_put_u8(out, c);
+            i += put_character(out, sp_view(id.data + i, id.len - i));
             continue;
         }
-        sp_buf_put_u8(out, '%');
-        sp_buf_put_u8(out, (uint8_t)hex[c >> 4]);
-        sp_buf_put_u8(out, (uint8_t)hex[c & 15]);
+        put_percent(out, c);
+        i++;
     }
 }
 

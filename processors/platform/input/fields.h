@@ -14,7 +14,7 @@ struct sp_input_fields {
     const char *content_type; /* "content_type" */
     const char *popularity;   /* "popularity" */
     /* An id need not be a URL and may be a whole number: an id that is no URL becomes doc:ID, with
-     * control characters, spaces, % and # as %XX. */
+     * control characters, spaces, %, # and bytes that are not UTF-8 as %XX. */
     bool any_id;
     /* Numbers below 100,000,000,000 are times in seconds, others in milliseconds. */
     bool any_time;

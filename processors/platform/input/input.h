@@ -164,7 +164,7 @@ enum sp_err sp_page_schema_decode(const struct sp_page_schema *schema, struct sp
                                   struct sp_page_record *ret_page, const char **ret_why);
 
 /* Appends the URL that stands for a document without one: doc:ID, with control characters, spaces,
- * % and # as %XX. */
+ * %, # and bytes that are not UTF-8 as %XX. */
 void sp_input_put_doc(struct sp_buf *out, struct sp_view id);
 
 /* Whether a folder as input includes a file of that name. */

@@ -35,8 +35,10 @@ void sp_parser_free(struct sp_parser *p)
     sp_flat_free(p->flat);
     sp_buf_done(&p->body);
     sp_buf_done(&p->plain);
-    sp_buf_done(&p->url);
     sp_buf_done(&p->doc);
+    sp_buf_done(&p->url);
+    sp_buf_done(&p->target);
+    sp_buf_done(&p->target_utf8);
     sp_free(p);
 }
 
@@ -73,6 +75,23 @@ void sp_parser_identify(struct sp_parser *p, struct sp_page_record *page, uint64
     page->id = page->url.len == id.len + 4 ? sp_view(page->url.data + 4, id.len) : id;
 }
 
+static struct sp_view in_utf8(struct sp_view url, struct sp_buf *out)
+{
+    uint8_t high = 0;
+    for (size_t i = 0; i < url.len; i++)
+        high |= (uint8_t)url.data[i];
+    if (high < 0x80)
+        return url;
+    sp_buf_reset(out);
+    sp_input_put_utf8(out, url);
+    return sp_buf_view(out);
+}
+
+struct sp_view sp_parser_url(struct sp_parser *p, struct sp_view url)
+{
+    return in_utf8(url, &p->url);
+}
+
 void sp_parser_resolve(struct sp_parser *p, struct sp_page_record *page)
 {
     bool empty = page->http_status == NO_CONTENT || page->http_status == RESET_CONTENT;
@@ -80,9 +99,9 @@ void sp_parser_resolve(struct sp_parser *p, struct sp_page_record *page)
         page->content = sp_view("", 0);
     if (page->redirect_url.len == 0)
         return;
-    sp_buf_reset(&p->url);
+    sp_buf_reset(&p->target);
     /* What cannot be resolved is kept unchanged: the reader of the record reports what is wrong
      * with it. */
-    if (sp_url_resolve(page->url, page->redirect_url, &p->url) == SP_OK)
-        page->redirect_url = sp_buf_view(&p->url);
+    if (sp_url_resolve(page->url, page->redirect_url, &p->target) == SP_OK)
+        page->redirect_url = in_utf8(sp_buf_view(&p->target), &p->target_utf8);
 }

@@ -16,8 +16,10 @@ struct sp_parser {
     struct sp_flat *flat; /* tried before it; may be NULL */
     struct sp_buf body;   /* HTTP body without its transfer coding */
     struct sp_buf plain;  /* the same without its content coding */
-    struct sp_buf url;    /* absolute URL of a redirect */
     struct sp_buf doc;    /* doc:ID of a document without a URL */
+    struct sp_buf url;    /* a URL that was not UTF-8 */
+    struct sp_buf target; /* absolute URL of a redirect */
+    struct sp_buf target_utf8;
 };
 
 /* Each fills in item->page, or item->err and item->why. */
@@ -30,8 +32,14 @@ void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const stru
                    uint64_t skip, struct sp_input_item *item,
                    void (*each)(void *arg, const struct sp_input_item *item), void *arg);
 
-/* Replaces page->redirect_url, a reference, by the absolute URL, and gives an empty content to
- * a page that has none because of its status (204, 205). */
+/* Appends the URL with its bytes that are not UTF-8 as %XX. */
+void sp_input_put_utf8(struct sp_buf *out, struct sp_view url);
+/* The URL of a record with its bytes that are not UTF-8 as %XX, which is how browsers send them.
+ * JSON, in which URLs are printed, cannot hold them, and URLs that differ have to stay different.
+ * Valid until the next call. */
+struct sp_view sp_parser_url(struct sp_parser *p, struct sp_view url);
+/* Replaces page->redirect_url, a reference, by the absolute URL, in UTF-8 as well, and gives an
+ * empty content to a page that has none because of its status (204, 205). */
 void sp_parser_resolve(struct sp_parser *p, struct sp_page_record *page);
 /* If the fields allow any id, or are those of a dataset: turns an id that is no URL into doc:ID. A
  * dataset's record without an id gets its number. */

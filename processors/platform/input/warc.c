@@ -142,7 +142,7 @@ static void parse_revisit(struct sp_parser *p, struct sp_view header, struct sp_
     page->as_of_ms = as_of > 0 ? as_of : 0;
     if (!is_identical(header))
         page->payload_digest = sp_view("", 0);
-    page->as_elsewhere = refers.len > 0 && !sp_view_eq(refers, page->url);
+    page->as_elsewhere = refers.len > 0 && !sp_view_eq(refers, url_of(header, "WARC-Target-URI"));
 }
 
 /* Whether the page goes on in other records. */
@@ -169,7 +169,7 @@ void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_i
     struct sp_view type = sp_header_field(header, "WARC-Type");
     struct sp_page_record *page = &item->page;
     *page = (struct sp_page_record){.http_status = 200};
-    page->url = url_of(header, "WARC-Target-URI");
+    page->url = sp_parser_url(p, url_of(header, "WARC-Target-URI"));
     page->fetch_time_ms = parse_date(sp_header_field(header, "WARC-Date"));
     page->content_type = sp_header_field(header, "Content-Type");
     page->payload_digest = sp_header_field(header, "WARC-Payload-Digest");
