@@ -136,6 +136,11 @@ def similar_ends_as_diff_does(work):
     check_in("near duplicates", work.run("similar", "a", "b").out)
     check_in("not near duplicates", work.run("similar", "a", "c", code=1).out)
     work.run("similar", "a", "missing", code=2)
+    for packed in work.gzip("a"), work.zstd("b"):
+        check_in("near duplicates", work.run("similar", packed, "b").out)
+    work.write("cut.gz", work.read("a.gz")[:-9])
+    check_in("cut.gz: the compressed file ends", work.run("similar", "cut.gz", "b", code=2).err)
+    check_in("is a folder", work.run("similar", "a", ".", code=2).err)
 
 
 def a_wrong_option_says_how_to_get_help(work):

@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/assert.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
+#include "input/source.h"
 #include "partition/partition.h"
 
 struct document {
@@ -16,29 +18,51 @@ struct document {
 };
 
 /* At most `most` bytes, and one more if there are more. */
-static bool read_file(const char *name, size_t most, struct sp_buf *out)
+static enum sp_err read_source(struct sp_source *source, const char *name, size_t most,
+                               struct sp_buf *out, struct sp_fault *fault)
 {
-    FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
-    if (!in)
-        return false;
-    size_t n;
-    do {
-        size_t room = most + 1 - out->len < 1 << 16 ? most + 1 - out->len : 1 << 16;
-        n = fread(sp_buf_reserve(out, 1 << 16), 1, room, in);
-        out->len += n;
-    } while (n > 0);
-    bool good = !ferror(in);
-    if (in != stdin)
-        fclose(in);
-    return good;
+    enum { BLOCK = 1 << 16 };
+    for (size_t n = 1; n > 0 && out->len <= most; out->len += n) {
+        size_t room = most + 1 - out->len < BLOCK ? most + 1 - out->len : BLOCK;
+        enum sp_err err = sp_source_read(source, sp_buf_reserve(out, BLOCK), room, &n);
+        if (err == SP_IO)
+            return sp_fault_set(fault, err, "%s: cannot be read: %s", name, strerror(errno));
+        if (err != SP_OK)
+            return sp_fault_set(fault, err, "%s: %s", name, sp_source_why(source));
+    }
+    if (out->len > most)
+        return sp_fault_set(fault, SP_TOO_LARGE, "%s: is longer than input.max_record_bytes", name);
+    return SP_OK;
+}
+
+static enum sp_err read_file(const char *name, size_t most, struct sp_buf *out,
+                             struct sp_fault *fault)
+{
+    struct stat file;
+    struct sp_source *source;
+    if (stat(name, &file) == 0 && S_ISDIR(file.st_mode))
+        return sp_fault_set(fault, SP_INVALID, "%s: is a folder; name a file", name);
+    enum sp_err err = sp_source_open(name, &source, fault);
+    if (err == SP_OK) {
+        err = read_source(source, name, most, out, fault);
+        sp_source_close(source);
+    }
+    return err;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
 }
 
 /* The type of a file whose name says Markdown, which cannot be told from plain text by its bytes.
  */
 static struct sp_view content_type(const char *name)
 {
-    size_t n = strlen(name);
-    return sp_view_str(n > 3 && strcmp(name + n - 3, ".md") == 0 ? "text/markdown" : "");
+    bool markdown =
+        ends_with(name, ".md") || ends_with(name, ".md.gz") || ends_with(name, ".md.zst");
+    return sp_view_str(markdown ? "text/markdown" : "");
 }
 
 static void print_language(uint16_t language)
@@ -163,10 +187,8 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
     bool near = false;
     for (int i = 0; i < 2 && code == SP_EXIT_DONE; i++) {
         struct document *d = &documents[i];
-        if (!read_file(d->name, config->input_max_record_bytes, &d->content))
-            code = sp_cli_failed("%s: cannot be read: %s", d->name, strerror(errno));
-        else if (d->content.len > config->input_max_record_bytes)
-            code = sp_cli_failed("%s: is longer than input.max_record_bytes", d->name);
+        if (read_file(d->name, config->input_max_record_bytes, &d->content, &fault) != SP_OK)
+            code = sp_cli_failed("%s", fault.text);
         else
             d->signature =
                 sp_text_signature(text, content_type(d->name), sp_buf_view(&d->content), false);
@@ -229,8 +251,8 @@ const struct sp_command sp_command_similar = {
     "SYNOPSIS\n"
     "  samepage similar [OPTION]... A B\n\n"
     "DESCRIPTION\n"
-    "  A and B are HTML, Markdown (named *.md) or plain text, in any charset; - is standard "
-    "input.\n"
+    "  A and B are HTML, Markdown (named *.md) or plain text, in any charset, also as .gz or .zst;\n"
+    "  - is standard input.\n"
     "  Prints the contents of their signatures, their similarity, and the condition that decided.\n\n"
     "OPTIONS\n"
     "  --text              also print the text that was compared\n"
