@@ -168,5 +168,16 @@ def wrong_usage_of_train_is_explained(work):
         check_in("samepage train --help", done.err)
 
 
+def a_wrong_value_of_train_names_the_option_and_its_values(work):
+    for option, value, values in (("--dims", "4", "a number from 1 to 3"), ("--cells", "0", "a number from 1 to 4096"),
+                                  ("--machines", "x", "a number from 1 to 4096"), ("--slicing", "x", "kd or grid"),
+                                  ("--threshold", "2", "a number above 0 and at most 1"),
+                                  ("--packing", "x", "neighbours or balanced"),
+                                  ("--dictionary", "x", "spread, balanced or hash"),
+                                  ("--words", "-1", "a number from 0 to 262144"),
+                                  ("--sample", "0", "a number of pages, 1 or more")):
+        check_in(f'{option} "{value}": give {values}\n', work.run("train", option, value, "-o", "map", "x", code=2).err)
+
+
 if __name__ == "__main__":
     main(__name__)

@@ -81,6 +81,35 @@ static bool read_threshold(double *ret_threshold)
     return true;
 }
 
+/* Says which values the option has. */
+static int refuse(const struct sp_command *command, int c)
+{
+    static const struct {
+        int option;
+        const char *name;
+        const char *values; /* NULL: numbers */
+        int least;
+        int most;
+    } all[] = {
+        {'d', "dims", NULL, 1, SP_DIMS},
+        {'l', "slicing", "kd or grid", 0, 0},
+        {'c', "cells", NULL, 1, SP_MAX_CELLS},
+        {'m', "machines", NULL, 1, SP_MAX_CELLS},
+        {'t', "threshold", "a number above 0 and at most 1", 0, 0},
+        {'p', "packing", "neighbours or balanced", 0, 0},
+        {'y', "dictionary", "spread, balanced or hash", 0, 0},
+        {'w', "words", NULL, 0, SP_MAX_DICTIONARY_WORDS},
+        {'n', "sample", "a number of pages, 1 or more", 0, 0},
+    };
+    size_t i = 0;
+    while (all[i].option != c)
+        i++;
+    if (all[i].values)
+        return sp_cli_usage(command, "--%s \"%s\": give %s", all[i].name, optarg, all[i].values);
+    return sp_cli_usage(command, "--%s \"%s\": give a number from %d to %d", all[i].name, optarg,
+                        all[i].least, all[i].most);
+}
+
 /* Returns -1 to continue, else the exit code. */
 static int parse_option(const struct sp_command *command, int c, struct arguments *a)
 {
@@ -133,7 +162,7 @@ static int parse_option(const struct sp_command *command, int c, struct argument
     default:
         return sp_cli_common(command, c, &a->config);
     }
-    return good ? -1 : sp_cli_usage(command, "\"%s\" is not a value of this option", optarg);
+    return good ? -1 : refuse(command, c);
 }
 
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
