@@ -128,6 +128,28 @@ def help_of_the_program_names_the_commands(work):
     check(re.match(r"samepage \d+\.\d+\.\d+ \(signature version \d+\)\n$", version), version)
 
 
+def standard_output_is_for_one_output(work):
+    """- names it wherever a file can be named, and no two kinds of lines are mixed there."""
+    crawl = work.crawl(pages=40)
+    work.write("a.warc", b"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a.example/\r\n"
+               b"Content-Type: text/plain\r\nContent-Length: 10\r\n\r\nsome words\r\n\r\n")
+    relation = ["--relation", "jaccard(a, b) >= 0.8"]
+    for arguments in (["run", "-o", "out", crawl], ["cover", "-o", "covers", *relation, crawl],
+                      ["archive", "-o", "archive", "a.warc"], ["archive", "--restore", "ALL", "-o", "all", "archive"]):
+        check("records" in json.loads(work.run(*arguments, "-q", "--summary", "-").out), arguments)
+        check_in("cannot be written: No space left", work.run(*arguments, "-q", "--summary", "/dev/full", code=1).err)
+    for arguments in (["run", "--groups", "-", crawl], ["run", "--summary", "-", crawl], ["pairs", "--sets", "-", crawl],
+                      ["dedup", "--kept", "-", "--removed", "-", crawl], ["cover", *relation, "--summary", "-", crawl],
+                      ["archive", "--restore", "ALL", "--summary", "-", "archive"]):
+        done = work.run(*arguments, code=2)
+        check_in("two outputs go to standard output", done.err)
+        check_equal(done.out, "", arguments)
+    check_in('"set"', work.run("pairs", "-q", "--no-pairs", "--sets", "-", crawl).out)
+    check_in('"kind"', work.run("synth", "--pages", "9", "-o", "pages", "--truth", "-").out)
+    check_in("is a file, not standard output", work.run("train", "-o", "-", crawl, code=2).err)
+    check(not work.exists("-"), "there is a file of that name")
+
+
 def similar_ends_as_diff_does(work):
     text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     work.write("a", text)

@@ -6,6 +6,7 @@
 #define SP_CLI_CLI_H
 
 #include <getopt.h>
+#include <stdio.h>
 
 #include "config/config.h"
 
@@ -112,6 +113,11 @@ int sp_cli_usage(const struct sp_command *command, const char *format, ...)
 int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Writes what standard output holds back; if that fails, says so and returns false. */
 bool sp_cli_flush(void);
+/* Opens the file of --summary; "-" is standard output. NULL: it cannot be written, which is said.
+ */
+FILE *sp_cli_summary_open(const char *name);
+/* Returns false if it was not written, which is said. */
+bool sp_cli_summary_close(FILE *out, const char *name);
 
 /* ---- inputs.c ---- */
 
@@ -123,7 +129,8 @@ const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count);
  * compressed. A folder without any stays. */
 const char *const *sp_cli_warcs(char **names, int count, size_t *ret_count);
 /* Refuses an output (NULL: none) that is one of these inputs, which would be overwritten or, as its
- * own input, grow without end, or that is named twice. -1: go on, else the exit code. */
+ * own input, grow without end, or that is named twice, also standard output. -1: go on, else the
+ * exit code. */
 int sp_cli_outputs(const struct sp_command *command, const char *const *names, size_t count);
 /* Refuses an output that is a file of the state in that directory (NULL: none). The same results.
  */

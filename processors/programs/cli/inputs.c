@@ -114,8 +114,15 @@ static bool is_output(const char *name)
 
 int sp_cli_outputs(const struct sp_command *command, const char *const *names, size_t count)
 {
+    bool standard = false;
     for (size_t i = 0; i < count; i++) {
         struct stat file;
+        if (names[i] && strcmp(names[i], "-") == 0) {
+            if (standard)
+                return sp_cli_usage(
+                    command, "two outputs go to standard output; name a file for one of them");
+            standard = true;
+        }
         if (!is_output(names[i]))
             continue;
         bool exists = stat(names[i], &file) == 0 && S_ISREG(file.st_mode);

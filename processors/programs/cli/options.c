@@ -1,4 +1,5 @@
 /* Option handling that the commands share. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,25 @@ bool sp_cli_flush(void)
     bool written = fflush(stdout) == 0 && !ferror(stdout);
     if (!written)
         sp_cli_failed("standard output cannot be written");
+    return written;
+}
+
+FILE *sp_cli_summary_open(const char *name)
+{
+    FILE *out = strcmp(name, "-") == 0 ? stdout : fopen(name, "w");
+    if (!out)
+        sp_cli_failed("%s: the summary cannot be written: %s", name, strerror(errno));
+    return out;
+}
+
+bool sp_cli_summary_close(FILE *out, const char *name)
+{
+    if (out == stdout)
+        return sp_cli_flush();
+    bool written = fflush(out) == 0 && !ferror(out);
+    if (!written)
+        sp_cli_failed("%s: the summary cannot be written: %s", name, strerror(errno));
+    fclose(out);
     return written;
 }
 

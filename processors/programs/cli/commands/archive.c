@@ -186,11 +186,11 @@ static void on_restored(void *arg, uint64_t bytes)
 
 static int write_summary(const char *name, const char *text)
 {
-    FILE *out = fopen(name, "w");
-    bool good = out && fputs(text, out) >= 0;
-    if (out)
-        good = fclose(out) == 0 && good;
-    return good ? SP_EXIT_DONE : sp_cli_failed("%s: the summary cannot be written", name);
+    FILE *out = sp_cli_summary_open(name);
+    if (!out)
+        return SP_EXIT_FAILED;
+    fputs(text, out);
+    return sp_cli_summary_close(out, name) ? SP_EXIT_DONE : SP_EXIT_FAILED;
 }
 
 static void print_result(const struct sp_archive_result *r)
@@ -309,7 +309,7 @@ const struct sp_command sp_command_archive = {
     "  --gzip N             gzip's level for records, 1 to 9; default: 6\n"
     "  --segment BYTES      begin another WARC file after this many bytes; default: 1 GiB\n"
     "  --commit BYTES       commit after this many bytes of records; default: 64 MiB\n"
-    "  --summary FILE       write counts and sizes as JSON\n"
+    "  --summary FILE       write counts and sizes as JSON; - is standard output\n"
     "  --config FILE        read settings from FILE\n"
     "  --set KEY=VALUE      change one setting; may be repeated\n"
     "  --help-settings      all settings, with their defaults\n"

@@ -137,7 +137,7 @@ static void print_summary(const struct sp_cover_result *r)
 static bool write_summary(const char *name, const struct sp_cover_result *r)
 {
     struct rusage usage = {0};
-    FILE *out = fopen(name, "w");
+    FILE *out = sp_cli_summary_open(name);
     if (!out)
         return false;
     getrusage(RUSAGE_SELF, &usage);
@@ -156,7 +156,7 @@ static bool write_summary(const char *name, const struct sp_cover_result *r)
     N("peak_memory_bytes", (uint64_t)usage.ru_maxrss * 1024);
 #undef N
     fputs("}\n", out);
-    return fclose(out) == 0;
+    return sp_cli_summary_close(out, name);
 }
 
 /* Reports an error; a relation that cannot be parsed is wrong usage. */
@@ -197,7 +197,7 @@ static int cover(const struct sp_command *command, struct arguments *a)
     if (err != SP_OK)
         code = complain(command, err, fault.text);
     else if (a->summary && !write_summary(a->summary, &result))
-        code = sp_cli_failed("%s: the summary cannot be written", a->summary);
+        code = SP_EXIT_FAILED;
     else
         code = sp_cli_verdict(&a->config, &readings);
     sp_readings_done(&readings);
@@ -239,7 +239,7 @@ const struct sp_command sp_command_cover = {
     "  --host-least N       keep at least N documents of each host, or all that there are\n"
     "  --host-most N        keep at most N documents of each host, those that cover most\n"
     "  -o, --output FILE    write there; default: standard output\n"
-    "  --summary FILE       write counts and sizes as JSON\n"
+    "  --summary FILE       write counts and sizes as JSON; - is standard output\n"
     "  --explain            print how the relation is parsed and which index finds its pairs, and stop\n"
     "  --temp DIR           for temporary files, 4 bytes a shingle and the URLs; default: TMPDIR, or /tmp\n" SP_FIELD_HELP
     "  --config FILE        read settings from FILE\n"

@@ -200,7 +200,7 @@ static int64_t write_sets(struct writer *w, const char *name)
     uint32_t count = (uint32_t)w->collection->count;
     uint32_t *sizes = sp_calloc((size_t)count + 1, sizeof *sizes);
     int64_t sets = 0;
-    FILE *out = fopen(name, "w");
+    FILE *out = strcmp(name, "-") == 0 ? stdout : fopen(name, "w");
     for (uint32_t i = 0; i < count; i++)
         sizes[sp_sets_root(w->set, i)]++;
     for (uint32_t i = 0; i < count && out; i++) {
@@ -217,7 +217,7 @@ static int64_t write_sets(struct writer *w, const char *name)
         fwrite(w->line.data, 1, w->line.len, out);
     }
     bool failed = !out || ferror(out);
-    failed |= out && fclose(out) != 0;
+    failed |= out && (out == stdout ? fflush(out) : fclose(out)) != 0;
     sp_free(sizes);
     return failed ? -1 : sets;
 }
@@ -319,7 +319,7 @@ static int pairs(const struct sp_command *command, const struct arguments *a, in
     struct collection collection = {0};
     size_t count;
     const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
-    const char *outputs[] = {a->output, a->sets};
+    const char *outputs[] = {a->no_pairs ? NULL : a->output, a->sets};
     int code = sp_cli_outputs(command, outputs, sizeof outputs / sizeof *outputs);
     if (code >= 0)
         return code;

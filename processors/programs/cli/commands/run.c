@@ -149,7 +149,7 @@ static void print_audit(const struct sp_watching_report *report)
 
 static bool write_summary(const char *name, const struct sp_run_result *r)
 {
-    FILE *out = fopen(name, "w");
+    FILE *out = sp_cli_summary_open(name);
     if (!out)
         return false;
     const uint64_t *status = r->totals.status_counts;
@@ -208,7 +208,7 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
         fprintf(out, "%s{\"pages_per_s\":%.0f,\"pages_per_cpu_s\":%.0f}", i ? "," : "",
                 r->rates[i].by_clock, r->rates[i].by_cpu);
     fputs("]}\n", out);
-    return fclose(out) == 0;
+    return sp_cli_summary_close(out, name);
 }
 
 /* Printed with --quiet as well: whoever expects the results of one run would misread the file. */
@@ -236,7 +236,7 @@ static int report(const struct arguments *a, struct sp_run_result *r, struct sp_
     print_appended(a->output, r->output_before);
     print_appended(a->dead_letter, r->dead_letter_before);
     if (a->summary && !write_summary(a->summary, r))
-        return sp_cli_failed("%s: the summary cannot be written", a->summary);
+        return SP_EXIT_FAILED;
     if (a->config.partition_previous_map[0] && a->state && !a->quiet)
         fprintf(stderr,
                 "samepage: all pages are in cells of partition.map; the state does not need "
@@ -323,7 +323,7 @@ const struct sp_command sp_command_run = {
     "  -o, --output FILE   append status events to FILE, of this job alone; default: standard output\n"
     "  --groups FILE       at the end, write all groups to FILE, one JSON line each\n"
     "  --dead-letter FILE  append records that cannot be read, with reason and offset\n"
-    "  --summary FILE      at the end, write all counts to FILE, as JSON\n"
+    "  --summary FILE      at the end, write all counts to FILE, as JSON; - is standard output\n"
     "  --verify            at the end, compare all groups with those computed from scratch\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"

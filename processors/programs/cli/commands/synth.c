@@ -188,12 +188,14 @@ static int run(const struct sp_command *command, int argc, char **argv)
     FILE *out = strcmp(a.output, "-") == 0 ? stdout : fopen(a.output, "w");
     if (!out)
         return sp_cli_failed("%s: cannot be written: %s", a.output, strerror(errno));
-    FILE *truth = a.truth ? fopen(a.truth, "w") : NULL;
+    FILE *truth = NULL;
+    if (a.truth)
+        truth = strcmp(a.truth, "-") == 0 ? stdout : fopen(a.truth, "w");
     if (a.truth && !truth)
         code = sp_cli_failed("%s: cannot be written: %s", a.truth, strerror(errno));
     else
         code = write_crawl(&a, out, truth);
-    if (truth)
+    if (truth && truth != stdout)
         fclose(truth);
     if (out != stdout)
         fclose(out);

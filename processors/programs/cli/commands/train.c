@@ -182,6 +182,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         return sp_cli_usage(command, "give either --show or --output, not both");
     if (!a->show && !a->map)
         return sp_cli_usage(command, "no output: name the file for the map with -o FILE");
+    if (a->map && strcmp(a->map, "-") == 0)
+        return sp_cli_usage(command, "a map is a file, not standard output: name it with -o FILE");
     if (!a->show && optind == argc)
         return sp_cli_usage(command, "no input: name files, or - for standard input");
     return -1;
