@@ -623,6 +623,9 @@ NAMED = (
     ("table.csv", b"address,words\nhttp://a.example/,one\n",
      'a table without a column "content": its first line, which should name the columns, is address,words; give '
      "--text-field NAME for the text, and --id-field NAME for the ids"),
+    ("bars.csv", b"id|text\n1|one\n",
+     'a table without a column "content": its first line, which should name the columns, is id|text; give --text-field '
+     "NAME for the text, and --id-field NAME for the ids; names are separated by commas, semicolons or tabs"),
     ("table", b"id\tbody\n1\tone\n",
      'a table without a column "content": its first line, which should name the columns, is id\tbody'),
     ("sitemap.xml", b'<?xml version="1.0"?>\n<urlset><url><loc>http://a/</loc></url></urlset>\n', "XML, but not the dump of"),

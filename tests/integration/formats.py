@@ -352,6 +352,10 @@ def a_dataset_needs_no_options(work):
     work.run("dedup", "-q", "a.jsonl", "--kept", "kept", "--removed", "removed")
     check_equal(work.read("kept").decode(), json_lines(items[:2]), "kept")
     check_equal(work.json_lines("removed"), [{"id": "b", "kept": "0", "similarity": 1, "reason": "exact"}], "removed")
+    work.write("alone.csv", "text\r\n" + "".join(f'"{d["text"]}"\r\n' for d in items))
+    work.run("dedup", "-q", "alone.csv", "--kept", "kept2", "--removed", "removed2")
+    check_equal(work.json_lines("kept2"), [{"text": d["text"]} for d in items[:2]], "of a table of texts alone")
+    check_equal([d["id"] for d in work.json_lines("removed2")], ["2"], "its copy")
 
 
 def names_that_are_not_utf8_stay_different(work):

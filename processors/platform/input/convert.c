@@ -46,17 +46,31 @@ static bool has_column(struct sp_view line, char separator, const char *wanted)
     }
 }
 
+static bool has_name_of_table(const char *file)
+{
+    const char *name = strrchr(file, '/');
+    name = name ? name + 1 : file;
+    return strcasestr(name, ".csv") || strcasestr(name, ".tsv");
+}
+
 static const char separators[] = "\t,;";
 
-static bool is_table(struct sp_view line, const struct sp_input_fields *f, char *ret_separator)
+static bool has_text(struct sp_view line, char separator, const struct sp_input_fields *f)
+{
+    return has_column(line, separator, f->text) ||
+           (f->dataset && has_column(line, separator, "text"));
+}
+
+/* A table of texts alone has no separator. */
+static bool is_table(struct sp_view line, const struct sp_input_fields *f, const char *file,
+                     char *ret_separator)
 {
     for (const char *s = separators; *s; s++)
-        if (memchr(line.data, *s, line.len) &&
-            (has_column(line, *s, f->text) || (f->dataset && has_column(line, *s, "text")))) {
+        if (memchr(line.data, *s, line.len) && has_text(line, *s, f)) {
             *ret_separator = *s;
             return true;
         }
-    return f->any_id && has_column(line, ',', f->text);
+    return (f->any_id || (f->dataset && has_name_of_table(file))) && has_text(line, ',', f);
 }
 
 struct sp_view sp_convert_start(struct sp_view head)
@@ -78,13 +92,6 @@ static struct sp_view first_line(struct sp_view head)
     return sp_view(head.data, len);
 }
 
-static bool has_name_of_table(const char *file)
-{
-    const char *name = strrchr(file, '/');
-    name = name ? name + 1 : file;
-    return strcasestr(name, ".csv") || strcasestr(name, ".tsv");
-}
-
 static bool has_usual_column(struct sp_view line, char separator)
 {
     static const char *const usual[] = {"url", "id", "text", "content", "body", "html", "title"};
@@ -99,15 +106,14 @@ struct sp_view sp_convert_foreign_table(struct sp_view head, const char *file)
     struct sp_view line = first_line(sp_convert_start(head));
     if (line.len == 0 || strchr("{[<", line.data[0]))
         return sp_view(NULL, 0);
-    for (const char *s = separators; *s; s++)
-        if (memchr(line.data, *s, line.len) &&
-            (has_name_of_table(file) || has_usual_column(line, *s)))
-            return line;
-    return sp_view(NULL, 0);
+    bool found = has_name_of_table(file);
+    for (const char *s = separators; *s && !found; s++)
+        found = memchr(line.data, *s, line.len) && has_usual_column(line, *s);
+    return found ? line : sp_view(NULL, 0);
 }
 
 enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_input_fields *fields,
-                                       char *ret_separator)
+                                       const char *file, char *ret_separator)
 {
     head = sp_convert_start(head);
     if (head.len == 0 || head.data[0] == '{')
@@ -116,7 +122,8 @@ enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_inpu
         return SP_CONVERT_ARRAY;
     if (head.data[0] == '<')
         return memmem(head.data, head.len, "<mediawiki", 10) ? SP_CONVERT_WIKI : SP_CONVERT_NONE;
-    return is_table(first_line(head), fields, ret_separator) ? SP_CONVERT_TABLE : SP_CONVERT_NONE;
+    return is_table(first_line(head), fields, file, ret_separator) ? SP_CONVERT_TABLE
+                                                                   : SP_CONVERT_NONE;
 }
 
 struct sp_convert *sp_convert_new(enum sp_convert_kind kind, char separator,

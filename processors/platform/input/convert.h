@@ -15,7 +15,7 @@ struct sp_view sp_convert_start(struct sp_view head);
 /* Recognises the format from the first bytes of a file. A table is recognised by its first line,
  * which must name the column of the text; *ret_separator is then the separator of its columns. */
 enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_input_fields *fields,
-                                       char *ret_separator);
+                                       const char *file, char *ret_separator);
 /* Recognises a table that has no column for the text, either by the name of the file or because a
  * column has a name that is common for texts, ids and URLs. Returns its first line; empty if it is
  * no such table. */

@@ -85,7 +85,8 @@ static void find_conversion(struct sp_input *in)
     while (w->buf.len < SP_CONVERT_HEAD && !memchr(w->buf.data, '\n', w->buf.len))
         if (!sp_window_more(w))
             break;
-    enum sp_convert_kind kind = sp_convert_detect(sp_buf_view(&w->buf), fields, &separator);
+    enum sp_convert_kind kind =
+        sp_convert_detect(sp_buf_view(&w->buf), fields, in->files[in->next_file - 1], &separator);
     if (kind == SP_CONVERT_NONE) {
         find_document(in, sp_buf_view(&w->buf));
         return;
@@ -125,13 +126,17 @@ static void close_current(struct sp_input *in);
 static enum sp_err refuse_table(const struct sp_input *in, struct sp_fault *fault)
 {
     enum { SHOWN = 200 };
+    bool separated = false;
+    for (size_t i = 0; i < in->header.len; i++)
+        separated |= in->header.data[i] && strchr(",;\t", in->header.data[i]);
     return sp_fault_set(
         fault, SP_INVALID,
         "%s is a table without a column \"%s\": its first line, which should name the "
         "columns, is %.*s; give "
-        "--text-field NAME for the text, and --id-field NAME for the ids",
+        "--text-field NAME for the text, and --id-field NAME for the ids%s",
         in->files[in->next_file - 1], in->options.fields.text,
-        (int)(in->header.len < SHOWN ? in->header.len : SHOWN), in->header.data);
+        (int)(in->header.len < SHOWN ? in->header.len : SHOWN), in->header.data,
+        separated ? "" : "; names are separated by commas, semicolons or tabs");
 }
 
 /* Opens files[next_file - 1] by `open` and detects its format. */
