@@ -275,6 +275,8 @@ def dedup_refuses_what_would_lose_data(work):
     check_in("another format", work.run("dedup", "in.jsonl", "w.warc", "--kept", "x", code=1).err)
     check_in("command was dedup",
              work.run("run", "--state", "state", "-o", "y", "in.jsonl", code=1).err)
+    for other in ["rules"], ["serve", "--listen", "127.0.0.1:0"], ["forget", "http://a.example/"]:
+        check_in("is a state of `samepage dedup`", work.run(*other, "--state", "state", code=1).err)
     work.write("bad.jsonl", "no JSON\n[1]\n")
     said = work.run("dedup", "bad.jsonl", "--kept", "x", "--dead-letter", "dead", code=1).err
     check_in("no record of the input could be read", said)

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/room.h"
+#include "store/store.h"
 
 void sp_settings_input(const struct sp_config *c, struct sp_input_options *ret_options)
 {
@@ -44,6 +45,18 @@ static void put_fingerprint(const struct sp_config *c, const struct sp_partition
         sp_buf_put_str(out, line);
     }
     sp_config_fingerprint(c, out); /* also terminates the text */
+}
+
+enum sp_err sp_settings_of_run(const char *state, struct sp_buf *ret_lines, struct sp_fault *fault)
+{
+    enum sp_err err = sp_db_read_fingerprint(state, ret_lines, fault);
+    if (err == SP_OK && ret_lines->len >= strlen(SP_SETTINGS_DEDUP) &&
+        memcmp(ret_lines->data, SP_SETTINGS_DEDUP, strlen(SP_SETTINGS_DEDUP)) == 0)
+        err =
+            sp_fault_set(fault, SP_STATE_FORMAT,
+                         "%s is a state of `samepage dedup`; name that of a `samepage run`", state);
+    sp_buf_put_u8(ret_lines, 0);
+    return err;
 }
 
 enum sp_err sp_settings_map(const char *name, uint64_t cells, struct sp_partition_map *ret_map,

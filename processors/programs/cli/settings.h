@@ -10,8 +10,9 @@
 /* Points to texts of the configuration. */
 void sp_settings_input(const struct sp_config *config, struct sp_input_options *ret_options);
 
-/* How lines of a fingerprint begin that are no settings: the version of the method's signatures and
- * the dictionary of a trained map follow. */
+/* How lines of a fingerprint begin that are no settings: that of dedup's states, and those that the
+ * version of the method's signatures and the dictionary of a trained map follow. */
+#define SP_SETTINGS_DEDUP "command=dedup\n"
 #define SP_SETTINGS_SIGNATURES "signature.version="
 #define SP_SETTINGS_DICTIONARY "partition.map: dictionary="
 
@@ -23,6 +24,10 @@ struct sp_settings {
     struct sp_partition_map before; /* of partition.previous_map; cells 0: none */
     struct sp_relation *relation;   /* winner.relation; NULL: none */
 };
+
+/* Reads the fingerprint of a run's state, with a NUL at its end. SP_STATE_FORMAT, SP_STORE: it
+ * cannot be read, or the state is one of dedup, which has no pages. */
+enum sp_err sp_settings_of_run(const char *state, struct sp_buf *ret_lines, struct sp_fault *fault);
 
 /* The map of that file; "untrained": the one of so many cells that needs no file. */
 enum sp_err sp_settings_map(const char *name, uint64_t cells, struct sp_partition_map *ret_map,

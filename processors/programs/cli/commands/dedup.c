@@ -101,7 +101,7 @@ static int dedup(struct arguments *a)
     if (sp_settings_init(&a->config, &settings, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
     struct sp_buf fingerprint = {0};
-    sp_buf_put_str(&fingerprint, "command=dedup\n");
+    sp_buf_put_str(&fingerprint, SP_SETTINGS_DEDUP);
     sp_buf_put(&fingerprint, settings.run.fingerprint, strlen(settings.run.fingerprint) + 1);
     o->fingerprint = fingerprint.data;
     o->threads = settings.run.threads;

@@ -104,7 +104,7 @@ static int forget_in_state(const struct arguments *a, const struct sp_config *co
     struct sp_fault fault;
     struct sp_buf lines = {0};
     /* An open would create the directory. */
-    enum sp_err err = sp_db_read_fingerprint(a->state, &lines, &fault);
+    enum sp_err err = sp_settings_of_run(a->state, &lines, &fault);
     sp_buf_done(&lines);
     if (err != SP_OK || sp_settings_init(config, &settings, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);

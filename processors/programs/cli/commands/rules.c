@@ -5,8 +5,8 @@
 
 #include "cli/kafka_options.h"
 #include "cli/rules_topic.h"
+#include "cli/settings.h"
 #include "serve/serve.h"
-#include "store/store.h"
 
 struct arguments {
     const struct sp_command *command;
@@ -70,8 +70,7 @@ static enum sp_err partitions_of(const char *state, uint32_t *ret_tier1, struct 
     static const char key[] = "tier1.partitions=";
     struct sp_config config;
     struct sp_buf lines = {0};
-    enum sp_err err = sp_db_read_fingerprint(state, &lines, fault);
-    sp_buf_put_u8(&lines, 0);
+    enum sp_err err = sp_settings_of_run(state, &lines, fault);
     sp_config_default(&config);
     char *save = NULL;
     for (char *line = err ? NULL : strtok_r(lines.data, "\n", &save); line && err == SP_OK;

@@ -17,7 +17,6 @@
 #include "client/ends.h"
 #include "kafka/replica.h"
 #include "serve/serve.h"
-#include "store/store.h"
 
 enum { PAGES_MAX = 256, TOKEN_BYTES_MIN = 16, TOKEN_BYTES_MAX = 512 };
 static const uint64_t cache_default = 512ull << 20;
@@ -223,8 +222,7 @@ static int read_settings(struct arguments *a)
     struct sp_config config;
     struct sp_fault fault;
     sp_config_default(&config);
-    enum sp_err err = sp_db_read_fingerprint(o->state, &lines, &fault);
-    sp_buf_put_u8(&lines, 0);
+    enum sp_err err = sp_settings_of_run(o->state, &lines, &fault);
     char *save = NULL, version[64];
     const char *found = "";
     for (char *line = err ? NULL : strtok_r(lines.data, "\n", &save); line && err == SP_OK;
