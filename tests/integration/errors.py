@@ -522,6 +522,16 @@ def a_state_that_cannot_be_made_is_an_error(work):
     check_in("right to write", message)
 
 
+def a_file_of_a_folder_that_cannot_be_read_is_named(work):
+    if os.geteuid() == 0:
+        raise Skip("root can read everything")
+    os.mkdir(work.path("texts"))
+    for name in "texts/a.txt", "texts/b.txt":
+        work.write(name, "some words of a text")
+    os.chmod(work.path("texts/b.txt"), 0)
+    check_in("texts/b.txt: cannot be read: Permission denied", complaint(work, "pairs", "texts"))
+
+
 def groups_can_go_to_a_pipe(work):
     crawl = work.crawl(pages=100)
     work.run("run", "-q", "-o", "out", "--groups", "groups", crawl)

@@ -77,6 +77,9 @@ static enum sp_err walk(struct sp_folder *f, const char *path, struct sp_fault *
                                strerror(e->fts_errno));
         if (e->fts_info != FTS_F || !sp_folder_type_of(e->fts_name))
             continue;
+        if (access(e->fts_path, R_OK) != 0) /* better said now than in the middle of the folder */
+            err =
+                sp_fault_set(fault, SP_IO, "%s: cannot be read: %s", e->fts_path, strerror(errno));
         sp_grow(&f->paths, &f->cap, f->count + 1);
         f->paths[f->count++] = sp_strdup(e->fts_path);
         f->total += (uint64_t)e->fts_statp->st_size;
