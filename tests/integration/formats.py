@@ -187,6 +187,27 @@ def a_dump_of_mediawiki(work):
     check_in("the XML of the dump is damaged in line", work.json_lines("dead")[0]["raw"])
 
 
+def a_text_that_a_dump_does_not_have_is_not_empty(work):
+    """An administrator may hide a revision, and stub dumps have no texts at all."""
+    def page(title, *revisions):
+        return f"<page><title>{title}</title><ns>0</ns><id>1</id>" + "".join(
+            f"<revision><id>9</id><timestamp>2023-01-0{n}T00:00:00Z</timestamp>{text}</revision>"
+            for n, text in enumerate(revisions, 1)) + "</page>\n"
+
+    text = '<text bytes="90" xml:space="preserve">' + " ".join(WORDS) + "</text>"
+    stub = '<text bytes="90" location="tt:9" id="9" />'
+    start = "<mediawiki><siteinfo><base>https://en.wiki.example/wiki/Main_Page</base></siteinfo>\n"
+    empty = page("Empty", '<text bytes="0" xml:space="preserve" />') + page("Old", '<text xml:space="preserve" />')
+    work.write("hidden.xml", start + page("A", text, '<text bytes="90" deleted="deleted" />') + page("B", text) + empty +
+               page("Stub", stub) + "</mediawiki>\n")
+    done = work.run("run", "-q", "hidden.xml", "-o", "out")
+    check_in("1: the revision has no text, although its length is above 0: stub dumps leave", done.err)
+    statuses = {url.rsplit("/", 1)[1]: event["status"] for url, event in latest(work.read("out")).items()}
+    check_equal(statuses, {"A": "loser", "B": "winner", "Empty": "unique", "Old": "unique"}, "statuses")
+    work.write("stub.xml", start + page("A", stub) + page("B", '<text id="7" />') + "</mediawiki>\n")
+    check_in("such as pages-articles", work.run("run", "-q", "stub.xml", code=1).err)
+
+
 def a_dump_of_mediawiki_with_a_damaged_part_makes_no_page_of_two_halves(work):
     """Reading goes on with the next member of the gzip file, in the text of another page."""
     def page(title, text):

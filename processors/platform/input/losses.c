@@ -34,6 +34,9 @@ static const struct {
     [SP_LOSS_REVISION] = {SP_TOO_LARGE, "a revision is larger than input.max_record_bytes"},
     [SP_LOSS_TITLE] = {SP_MALFORMED,
                        "a title, a time or the wiki's address is longer than 8,192 bytes"},
+    [SP_LOSS_STUB] = {SP_MALFORMED,
+                      "the revision has no text, although its length is above 0: stub dumps leave "
+                      "all texts out; take one with texts, such as pages-articles"},
     [SP_LOSS_XML] = {SP_MALFORMED, "the XML of the dump is damaged"},
 };
 

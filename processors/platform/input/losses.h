@@ -22,6 +22,7 @@ enum sp_loss {
     SP_LOSS_ELEMENT,
     SP_LOSS_REVISION,
     SP_LOSS_TITLE,
+    SP_LOSS_STUB,
     SP_LOSS_XML,
     SP_LOSSES
 };

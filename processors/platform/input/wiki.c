@@ -1,6 +1,7 @@
 /* Converts a MediaWiki dump (its export format) to lines, by expat: each revision of a page is a
  * fetch of it. The id is the page's URL, made from the dump's <base> as the wiki makes it, or the
- * title if there is no <base>. A page with <redirect> is a redirect. The text is wikitext.
+ * title if there is no <base>. A page with <redirect> is a redirect. The text is wikitext. A text
+ * that the wiki hides says nothing about the page, as a fetch that was forbidden.
  *
  * expat keeps whole tags and comments, all open elements and every name that it has seen, without
  * limits of its own, so its memory has one here. It follows entities by recursion; a dump has no
@@ -28,6 +29,8 @@ struct wiki {
     enum element inside; /* the element whose characters are being read */
     struct sp_buf values[ELEMENTS];
     bool cut[ELEMENTS]; /* the value is too long */
+    bool hidden;        /* the text, by an administrator of the wiki */
+    bool stub;          /* the text is not empty, but may have been left out of the dump */
     struct sp_buf redirect;
     struct sp_buf url;
     bool broken;
@@ -89,6 +92,20 @@ static void reset(struct wiki *w, enum element e)
     w->cut[e] = false;
 }
 
+/* Dumps before 2012 have no lengths, but only stubs name the text by a number. */
+static void start_text(struct wiki *w, const char **attributes)
+{
+    const char *length = NULL;
+    bool numbered = false;
+    for (; *attributes; attributes += 2) {
+        w->hidden |= strcmp(attributes[0], "deleted") == 0;
+        numbered |= strcmp(attributes[0], "id") == 0;
+        if (strcmp(attributes[0], "bytes") == 0)
+            length = attributes[1];
+    }
+    w->stub = length ? strcmp(length, "0") != 0 : numbered;
+}
+
 static void on_start(void *arg, const char *name, const char **attributes)
 {
     struct wiki *w = arg;
@@ -99,6 +116,9 @@ static void on_start(void *arg, const char *name, const char **attributes)
     } else if (strcmp(name, "revision") == 0) {
         reset(w, TEXT);
         reset(w, TIMESTAMP);
+        w->hidden = w->stub = false;
+    } else if (w->inside == TEXT) {
+        start_text(w, attributes);
     } else if (strcmp(name, "redirect") == 0) {
         sp_buf_reset(&w->redirect);
         for (; *attributes; attributes += 2)
@@ -174,6 +194,10 @@ static void put_revision(struct wiki *w)
         sp_json_put_text(w->out, f->status);
         sp_buf_put_str(w->out, ":301,");
         put_url(w, f->redirect, &w->redirect);
+    } else if (w->hidden) {
+        sp_buf_put_u8(w->out, ',');
+        sp_json_put_text(w->out, f->status);
+        sp_buf_put_str(w->out, ":403");
     }
     put_value(w, f->text, sp_buf_view(&w->values[TEXT]));
     sp_buf_put_str(w->out, "}\n");
@@ -195,6 +219,8 @@ static void on_end(void *arg, const char *name)
         put_loss(w, SP_LOSS_REVISION);
     else if (w->cut[BASE] || w->cut[TITLE] || w->cut[TIMESTAMP] || w->redirect.len > NAME_MAX_BYTES)
         put_loss(w, SP_LOSS_TITLE);
+    else if (w->stub && w->values[TEXT].len == 0 && !w->hidden && w->redirect.len == 0)
+        put_loss(w, SP_LOSS_STUB);
     else
         put_revision(w);
 }
