@@ -208,6 +208,22 @@ def a_text_that_a_dump_does_not_have_is_not_empty(work):
     check_in("such as pages-articles", work.run("run", "-q", "stub.xml", code=1).err)
 
 
+def the_text_of_a_revision_is_that_of_its_main_slot(work):
+    """Dumps of the schema 0.11 have other contents behind it, as the description of a file in JSON."""
+    def page(title, text, name):
+        return (f"<page><title>{title}</title><ns>6</ns><id>1</id><revision><id>9</id><origin>9</origin>"
+                f'<model>wikitext</model><text bytes="90">{text}</text><content><role>mediainfo</role><origin>9</origin>'
+                f'<model>wikibase-mediainfo</model><text bytes="9">{{"labels":"{name}"}}</text></content>'
+                "<sha1>x</sha1></revision></page>\n")
+
+    words = " ".join(WORDS)
+    work.write("dump.xml", "<mediawiki><siteinfo><base>https://en.wiki.example/wiki/Main_Page</base></siteinfo>\n" +
+               page("A", words, "one") + page("B", words, "two") + page("C", "other words of a page", "one") +
+               "</mediawiki>\n")
+    lines = map(json.loads, work.run("dedup", "-q", "dump.xml", "--kept", "-").out.splitlines())
+    check_equal([line["content"] for line in lines], [words, "other words of a page"], "texts")
+
+
 def a_dump_of_mediawiki_with_a_damaged_part_makes_no_page_of_two_halves(work):
     """Reading goes on with the next member of the gzip file, in the text of another page."""
     def page(title, text):

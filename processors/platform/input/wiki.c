@@ -29,6 +29,8 @@ struct wiki {
     enum element inside; /* the element whose characters are being read */
     struct sp_buf values[ELEMENTS];
     bool cut[ELEMENTS]; /* the value is too long */
+    bool slot;          /* inside another content of the revision than its text, such as the JSON
+                           that describes a file */
     bool hidden;        /* the text, by an administrator of the wiki */
     bool stub;          /* the text is not empty, but may have been left out of the dump */
     struct sp_buf redirect;
@@ -109,14 +111,16 @@ static void start_text(struct wiki *w, const char **attributes)
 static void on_start(void *arg, const char *name, const char **attributes)
 {
     struct wiki *w = arg;
-    w->inside = element_of(name);
+    w->slot |= strcmp(name, "content") == 0;
+    w->inside = w->slot ? OTHER : element_of(name);
     reset(w, w->inside);
     if (strcmp(name, "page") == 0) {
+        w->slot = false; /* whatever damage has left open */
         sp_buf_reset(&w->redirect);
     } else if (strcmp(name, "revision") == 0) {
         reset(w, TEXT);
         reset(w, TIMESTAMP);
-        w->hidden = w->stub = false;
+        w->slot = w->hidden = w->stub = false;
     } else if (w->inside == TEXT) {
         start_text(w, attributes);
     } else if (strcmp(name, "redirect") == 0) {
@@ -213,6 +217,7 @@ static void on_end(void *arg, const char *name)
 {
     struct wiki *w = arg;
     w->inside = OTHER;
+    w->slot &= strcmp(name, "content") != 0;
     if (strcmp(name, "revision") != 0)
         return;
     if (w->cut[TEXT])
