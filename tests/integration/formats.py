@@ -208,6 +208,27 @@ def a_text_that_a_dump_does_not_have_is_not_empty(work):
     check_in("such as pages-articles", work.run("run", "-q", "stub.xml", code=1).err)
 
 
+def what_a_redirect_was_before_is_text(work):
+    def revision(day, text):
+        return f"<revision><id>9</id><timestamp>2023-01-0{day}T00:00:00Z</timestamp><text bytes=\"9\">{text}</text></revision>"
+
+    words = " ".join(WORDS)
+    upload = "<upload><timestamp>2020-01-01T00:00:00Z</timestamp><filename>A.jpg</filename></upload>"
+    start = "<mediawiki><siteinfo><base>https://en.wiki.example/wiki/Main_Page</base></siteinfo>\n"
+    merged = ('<page><title>Merged</title><redirect title="Other" />' + revision(1, "its own words " + words) +
+              revision(2, "Its own words: " + words) + revision(3, "#REDIRECT [[Other]]") + upload + "</page>\n")
+    other = "<page><title>Other</title>" + revision(1, "entirely different") + upload + "</page>\n"
+    work.write("dump.xml", start + merged + other + "</mediawiki>\n")
+    work.write("cut.xml", start + merged[:merged.index("<upload>")])
+    for name, behind in ("dump.xml", [("/Other", "2023-01-01", 200)]), ("cut.xml", []):
+        lines = map(json.loads, work.run("dedup", "-q", name, "--kept", "-").out.splitlines())
+        check_equal([(d["url"][-6:], d["fetch_time_ms"][:10], d.get("http_status", 200)) for d in lines],
+                    [("Merged", "2023-01-01", 200), ("Merged", "2023-01-03", 301), *behind], name)
+    last = latest(work.run("run", "-q", "dump.xml").out)
+    check_equal({url[-6:]: event["winner_url"] for url, event in last.items()},
+                {"Merged": "https://en.wiki.example/wiki/Other", "/Other": None}, "statuses")
+
+
 def the_text_of_a_revision_is_that_of_its_main_slot(work):
     """Dumps of the schema 0.11 have other contents behind it, as the description of a file in JSON."""
     def page(title, text, name):

@@ -1,6 +1,7 @@
 /* Converts a MediaWiki dump (its export format) to lines, by expat: each revision of a page is a
  * fetch of it. The id is the page's URL, made from the dump's <base> as the wiki makes it, or the
- * title if there is no <base>. A page with <redirect> is a redirect. The text is wikitext. A text
+ * title if there is no <base>. The last revision of a page with <redirect> is a redirect, so each
+ * revision waits for the next one, or for the end of the page. The text is wikitext. A text
  * that the wiki hides says nothing about the page, as a fetch that was forbidden.
  *
  * expat keeps whole tags and comments, all open elements and every name that it has seen, without
@@ -29,6 +30,8 @@ struct wiki {
     enum element inside; /* the element whose characters are being read */
     struct sp_buf values[ELEMENTS];
     bool cut[ELEMENTS]; /* the value is too long */
+    bool waiting;       /* a revision is complete, but perhaps not the last */
+    bool cut_behind;    /* a part of the dump is missing behind it */
     bool slot;          /* inside another content of the revision than its text, such as the JSON
                            that describes a file */
     bool hidden;        /* the text, by an administrator of the wiki */
@@ -108,13 +111,19 @@ static void start_text(struct wiki *w, const char **attributes)
     w->stub = length ? strcmp(length, "0") != 0 : numbered;
 }
 
+static void put_waiting(struct wiki *w, bool last);
+
 static void on_start(void *arg, const char *name, const char **attributes)
 {
     struct wiki *w = arg;
+    bool page = strcmp(name, "page") == 0;
+    if (page || strcmp(name, "revision") == 0)
+        put_waiting(w, page);
     w->slot |= strcmp(name, "content") == 0;
-    w->inside = w->slot ? OTHER : element_of(name);
+    /* What is behind a revision, as a file's upload, has other times. */
+    w->inside = w->slot || w->waiting ? OTHER : element_of(name);
     reset(w, w->inside);
-    if (strcmp(name, "page") == 0) {
+    if (page) {
         w->slot = false; /* whatever damage has left open */
         sp_buf_reset(&w->redirect);
     } else if (strcmp(name, "revision") == 0) {
@@ -185,7 +194,7 @@ static void put_value(struct wiki *w, const char *field, struct sp_view value)
     sp_json_put_string(w->out, value);
 }
 
-static void put_revision(struct wiki *w)
+static void put_revision(struct wiki *w, bool redirect)
 {
     const struct sp_input_fields *f = w->fields;
     sp_buf_put_u8(w->out, '{');
@@ -193,7 +202,7 @@ static void put_revision(struct wiki *w)
     if (w->values[TIMESTAMP].len)
         put_value(w, f->time, sp_buf_view(&w->values[TIMESTAMP]));
     put_value(w, f->content_type, sp_view_str("text/plain"));
-    if (w->redirect.len) {
+    if (redirect) {
         sp_buf_put_u8(w->out, ',');
         sp_json_put_text(w->out, f->status);
         sp_buf_put_str(w->out, ":301,");
@@ -213,21 +222,40 @@ static void put_loss(struct wiki *w, enum sp_loss loss)
     sp_buf_put_u8(w->out, '\n');
 }
 
+static void cut_values(struct wiki *w)
+{
+    w->cut[TITLE] = w->cut[TIMESTAMP] = w->cut[TEXT] = true;
+    sp_buf_reset(&w->redirect);
+    w->cut_behind = false;
+}
+
+/* Writes the revision that waits, if there is one. */
+static void put_waiting(struct wiki *w, bool last)
+{
+    bool redirect = last && w->redirect.len > 0;
+    if (!w->waiting)
+        return;
+    w->waiting = false;
+    if (w->cut[TEXT])
+        put_loss(w, SP_LOSS_REVISION);
+    else if (w->cut[BASE] || w->cut[TITLE] || w->cut[TIMESTAMP] || w->redirect.len > NAME_MAX_BYTES)
+        put_loss(w, SP_LOSS_TITLE);
+    else if (w->stub && w->values[TEXT].len == 0 && !w->hidden && !redirect)
+        put_loss(w, SP_LOSS_STUB);
+    else
+        put_revision(w, redirect);
+    if (w->cut_behind)
+        cut_values(w);
+}
+
 static void on_end(void *arg, const char *name)
 {
     struct wiki *w = arg;
     w->inside = OTHER;
     w->slot &= strcmp(name, "content") != 0;
-    if (strcmp(name, "revision") != 0)
-        return;
-    if (w->cut[TEXT])
-        put_loss(w, SP_LOSS_REVISION);
-    else if (w->cut[BASE] || w->cut[TITLE] || w->cut[TIMESTAMP] || w->redirect.len > NAME_MAX_BYTES)
-        put_loss(w, SP_LOSS_TITLE);
-    else if (w->stub && w->values[TEXT].len == 0 && !w->hidden && w->redirect.len == 0)
-        put_loss(w, SP_LOSS_STUB);
-    else
-        put_revision(w);
+    w->waiting |= strcmp(name, "revision") == 0;
+    if (strcmp(name, "page") == 0)
+        put_waiting(w, true);
 }
 
 static void on_document_type(void *arg, const char *name, const char *system, const char *public,
@@ -282,6 +310,7 @@ static void parse(struct wiki *w, struct sp_view bytes, bool last, struct sp_buf
     if (w->broken || XML_Parse(w->parser, bytes.data, (int)bytes.len, last) == XML_STATUS_OK)
         return;
     w->broken = true;
+    put_waiting(w, true);
     snprintf(why, sizeof why, "%s in line %lu: %s; the rest is not read\n",
              sp_loss_text(SP_LOSS_XML), (unsigned long)XML_GetCurrentLineNumber(w->parser),
              reason(w));
@@ -297,8 +326,10 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
 static void cut(void *state)
 {
     struct wiki *w = state;
-    w->cut[TITLE] = w->cut[TIMESTAMP] = w->cut[TEXT] = true;
-    sp_buf_reset(&w->redirect);
+    if (w->waiting)
+        w->cut_behind = true;
+    else
+        cut_values(w);
 }
 
 static bool end(void *state, struct sp_buf *out)
