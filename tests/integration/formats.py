@@ -125,6 +125,21 @@ def a_folder_of_texts_is_a_collection(work):
     check_in("holds nothing that can be read", work.run("run", "-q", "nothing", code=1).err)
 
 
+def packed_files_of_a_folder_that_are_not_read_are_said(work):
+    os.mkdir(work.path("corpus"))
+    work.write("corpus/a.txt", "some words of a text")
+    for name in "z.png", "z.png.gz", "z.tar.gz":
+        work.write("corpus/" + name, b"\0")
+    check_equal(work.run("pairs", "-q", "corpus").err, "", "files that nobody takes for documents")
+    for name in "b.jsonl.xz", "c.csv.zip", "d.html.gz", "e.parquet":
+        work.write("corpus/" + name, b"\0")
+    check_in("corpus: 4 of its files are packed in a way that is not read, the first is corpus/b.jsonl.xz; unpack them",
+             work.run("pairs", "-q", "corpus").err)
+    os.mkdir(work.path("warcs"))
+    work.write("warcs/a.warc.bz2", b"BZh")
+    check_in("warcs: 1 of its files", work.run("archive", "-q", "-o", "archive", "warcs", code=1).err)
+
+
 def a_link_to_a_folder_is_a_folder(work):
     for folder, name, content in (("records", "a.jsonl", '{"url":"http://a.example/","content":"some text"}\n'),
                                   ("texts", "a.txt", "some text\n")):

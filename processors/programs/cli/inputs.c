@@ -43,6 +43,47 @@ static bool holds_warc(const char *name)
     return sp_names_have_type(name, ".warc") || sp_names_have_type(name, ".wet");
 }
 
+/* Whether the name is that of a file which would be read if it were not packed in this way. Folders
+ * hold other files as well, but of these it may be thought that they are read. */
+static bool holds_packed(const char *name, bool warcs)
+{
+    static const char *const packings[] = {".gz", ".zst", ".bz2", ".xz", ".lz4", ".zip"};
+    bool found = !warcs && sp_names_have_type(name, ".parquet");
+    for (size_t i = 0; i < sizeof packings / sizeof *packings && !found; i++) {
+        if (!sp_names_end_with(name, packings[i]))
+            continue;
+        char *inner = sp_view_dup(sp_view(name, (size_t)(strrchr(name, '.') - name)));
+        found = warcs ? holds_warc(inner) : holds_records(inner) || sp_input_is_text_file(inner);
+        sp_free(inner);
+    }
+    return found;
+}
+
+struct passed_over {
+    char *first;
+    size_t count;
+};
+
+static void pass_over(struct passed_over *p, const char *path)
+{
+    if (p->count++ == 0)
+        p->first = sp_strdup(path);
+}
+
+static void say_passed_over(struct passed_over *p, const char *folder)
+{
+    struct sp_fault said;
+    if (p->count == 0)
+        return;
+    sp_fault_set(
+        &said, SP_OK,
+        "%s: %s of its files are packed in a way that is not read, the first is %s; unpack "
+        "them (Parquet: `python -m samepage` reads it)",
+        folder, sp_thousands(p->count).text, p->first);
+    fprintf(stderr, "samepage: %s\n", said.text);
+    sp_free(p->first);
+}
+
 static int by_name(const FTSENT **a, const FTSENT **b)
 {
     return strcmp((*a)->fts_name, (*b)->fts_name);
@@ -53,6 +94,7 @@ static void add_folder(char *path, bool warcs)
     char *const roots[] = {path, NULL};
     FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
     size_t before = inputs.count;
+    struct passed_over packed = {0};
     bool texts = false;
     for (FTSENT *e; tree && (e = fts_read(tree));) {
         if (e->fts_level > 0 && e->fts_name[0] == '.')
@@ -61,9 +103,12 @@ static void add_folder(char *path, bool warcs)
             continue;
         else if (e->fts_info == FTS_F && (warcs ? holds_warc : holds_records)(e->fts_name))
             add(e->fts_path);
-        else if (e->fts_info == FTS_F && !warcs)
-            texts |= sp_input_is_text_file(e->fts_name);
+        else if (e->fts_info == FTS_F && !warcs && sp_input_is_text_file(e->fts_name))
+            texts = true;
+        else if (e->fts_info == FTS_F && holds_packed(e->fts_name, warcs))
+            pass_over(&packed, e->fts_path);
     }
+    say_passed_over(&packed, path);
     if (tree)
         fts_close(tree);
     if (texts || inputs.count == before)
