@@ -381,6 +381,8 @@ static void begin_all(struct sp_worker *w, struct sp_task *const *tasks,
         begin_passing(w, list, &c);
     else if (w->failure.err == SP_OK)
         say_reset(w, &c);
+    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++)
+        tasks[i]->read_from = list->elems[i].offset;
     sp_remade_look(w);
     rd_kafka_topic_partition_list_destroy(c.list);
 }

@@ -338,7 +338,7 @@ static void set_role(struct builder *b, const struct sp_kafka_options *o, enum s
         set(b, "auto.offset.reset", role <= SP_KAFKA_PASSING_CONSUMER ? "error" : "earliest");
         set(b, "isolation.level", role == SP_KAFKA_WATCHER ? "read_uncommitted" : "read_committed");
     }
-    if (role == SP_KAFKA_READER || role == SP_KAFKA_RESTORER)
+    if (consumer && role != SP_KAFKA_WATCHER)
         set(b, "enable.partition.eof", "true");
     if (role == SP_KAFKA_GROUP_CONSUMER && o->instance[0]) {
         snprintf(id, sizeof id, "%s%s-%s", o->prefix, name, o->instance);

@@ -76,7 +76,7 @@ static const struct metric metrics[] = {
     {"contain_notes_total", "counter", FIELD(contain_notes), 1,
      "Messages sent to the contain stage."},
     {"lag", "gauge", FIELD(lag), 1,
-     "Offsets of the input behind the last message handled (a transaction leaves one)."},
+     "Offsets of the input that are not handled yet; 0 where nothing waits."},
     {"state_bytes", "gauge", FIELD(state_bytes), 1, "Local state on disk."},
     {"rows_read_total", "counter", FIELD(rows_read), 1,
      "Rows read from the local databases that are open now."},

@@ -134,8 +134,8 @@ static inline int sp_worker_timeout_ms(const struct sp_worker *w)
 void sp_worker_say(struct sp_worker *w, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Offsets after the last messages handled, of all partitions, as of the last fetches; needs the
- * tasks. */
+/* Offsets of the input that are not handled yet, of all partitions, as of the last fetches; needs
+ * the tasks. */
 uint64_t sp_worker_lag(const struct sp_worker *w);
 /* Once a second; needs the tasks. */
 void sp_worker_measure(struct sp_worker *w);

@@ -6,12 +6,22 @@
 
 enum { MEASURE_INTERVAL_MS = 1000, POLICIES_INTERVAL_MS = 60000 };
 
-/* Counts the offsets after the last handled message. librdkafka knows the end of the log from its
- * last fetch. Transactions leave a marker at the end, so a log that was read to its end counts one.
+/* The offset of the input before which nothing is left to handle. Each transaction of a producer
+ * leaves a marker, and several may be after the last message. A reader passes them without a
+ * message, and only hears of the end; the crew may still have messages before it. */
+static int64_t passed(const struct sp_worker *w, const struct sp_task *t)
+{
+    int64_t next = t->handled_next >= 0 ? t->handled_next : t->input_next;
+    if (next < t->read_from)
+        next = t->read_from;
+    return next < t->read_to && !(w->crew && sp_crew_count(w->crew)) ? t->read_to : next;
+}
+
+/* Counts the offsets that are not passed. librdkafka knows the end of the log from its last fetch.
  */
 static uint64_t lag_of_task(const struct sp_worker *w, const struct sp_task *t)
 {
-    int64_t low = 0, high = 0, next = t->handled_next >= 0 ? t->handled_next : t->input_next;
+    int64_t low = 0, high = 0, next = passed(w, t);
     if (rd_kafka_get_watermark_offsets(w->consumer, w->topics[w->options->stage.input],
                                        t->partition, &low, &high) != RD_KAFKA_RESP_ERR_NO_ERROR)
         return 0;

@@ -25,6 +25,8 @@ struct sp_task {
     struct sp_db *db;
     void *stage;
     int64_t input_next;     /* committed: the next message to handle */
+    int64_t read_from;      /* of the input, in this assignment; below 0: from its beginning */
+    int64_t read_to;        /* of the input, when its end was last reached; 0: not yet */
     int64_t changelog_next; /* committed */
     uint64_t batch;
     struct sp_id life;  /* of the changelog; zero: no marker was written yet */

@@ -213,6 +213,14 @@ static int poll_ms(const struct sp_worker *w)
     return w->transaction.open && idle_ms && idle_ms < POLL_MS ? (int)idle_ms : POLL_MS;
 }
 
+/* `m`: the end of a partition, or NULL. */
+static void note_end(struct sp_worker *w, const rd_kafka_message_t *m)
+{
+    struct sp_task *t = m ? w->tasks[m->partition] : NULL;
+    if (t)
+        t->read_to = m->offset;
+}
+
 static void run_until_stopped(struct sp_worker *w)
 {
     while (!*w->stop && w->failure.err == SP_OK) {
@@ -227,9 +235,10 @@ static void run_until_stopped(struct sp_worker *w)
         } else if (m && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             on_consumer_error(w, m);
         } else {
+            note_end(w, m);
             is_dead(w);
         }
-        bool empty = !m;
+        bool empty = !m || m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
         if (m && (m->err != RD_KAFKA_RESP_ERR_NO_ERROR || !w->crew))
             rd_kafka_message_destroy(m);
         if (w->crew)
