@@ -341,8 +341,7 @@ static enum sp_err open_task(struct sp_worker *w, struct sp_task *t, const struc
     const struct sp_worker_stage *stage = &w->options->stage;
     if (stage->stateful && check_input(w, t, c) != SP_OK)
         return w->failure.err;
-    struct sp_store *store = t->db ? sp_db_store(t->db, SP_TASK_STORE_STAGE) : NULL;
-    enum sp_err err = stage->open(stage->arg, w, store, &t->stage);
+    enum sp_err err = sp_loading_run(w, t);
     const char *why = err == SP_STATE_FORMAT ? "its changelog was written by an older samepage; "
                                                "start again with topics of another topics.prefix"
                                              : sp_err_text(err);

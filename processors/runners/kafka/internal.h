@@ -227,6 +227,8 @@ enum sp_err sp_damage_note(struct sp_worker *w, struct sp_task *t, enum sp_err e
 void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
                            rd_kafka_topic_partition_list_t *list, void *arg);
 void sp_assignment_close(struct sp_worker *w);
+/* Opens the stage of a task, whose database is restored. */
+enum sp_err sp_loading_run(struct sp_worker *w, struct sp_task *t);
 /* The broker has refused the next offset of a partition that is ours: notes what is missing, if it
  * does not exist any more. */
 enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition);

@@ -36,6 +36,8 @@ static enum sp_err toy_open(void *arg, struct sp_worker *w, struct sp_store *sto
     struct toy *toy = sp_calloc(1, sizeof *toy);
     (void)arg;
     *toy = (struct toy){w, store, store ? stored_sum(store) : 0};
+    if (world.on_open)
+        world.on_open();
     *ret_stage = toy;
     return SP_OK;
 }

@@ -29,6 +29,7 @@ struct world {
     bool stop_at_restart;
     uint64_t corruptions;   /* number of times the toy reports damaged state on adding 7 */
     uint64_t silences;      /* number of times the registry does not respond when the toy adds 9 */
+    void (*on_open)(void);  /* NULL, or called by the toy for each partition */
     void (*on_step)(void);  /* NULL, or called by the toy for each message */
     void (*on_flush)(void); /* NULL, or called by the toy in each commit */
     bool deletes;           /* the toy deletes its sum instead of storing it */

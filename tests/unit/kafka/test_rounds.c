@@ -220,3 +220,33 @@ TEST(what_a_stage_deletes_is_a_record_without_a_value)
     CU_ASSERT_EQUAL(others, 0);
     world_destroy();
 }
+
+/* ---- loading ---- */
+
+static uint64_t signs; /* of life, while the toy loads */
+
+/* Loads until the worker has said twice that it is alive: the first time it may have been about to.
+ */
+static void load_slowly(void)
+{
+    int64_t last = __atomic_load_n(&world.metrics.last_poll_ms, __ATOMIC_RELAXED);
+    for (int ms = 0; ms < PATIENCE_MS / 10 && signs < 2; ms += 10) {
+        int64_t now = __atomic_load_n(&world.metrics.last_poll_ms, __ATOMIC_RELAXED);
+        signs += now != last;
+        last = now;
+        usleep(10000);
+    }
+}
+
+/* An index of many pages takes minutes; a supervisor would end the process, each time again. */
+TEST(a_worker_is_alive_while_its_stage_loads)
+{
+    world_create(true);
+    world.on_open = load_slowly;
+    signs = 0;
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(signs, 2);
+    world_destroy();
+}
