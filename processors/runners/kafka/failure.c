@@ -66,10 +66,21 @@ static const char *way_out(rd_kafka_resp_err_t code)
 {
     if (sp_kafka_is_forbidden(code))
         return SP_KAFKA_FORBIDDEN;
-    return code == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT
-               ? "lower kafka.transaction.timeout.ms, or raise transaction.max.timeout.ms of the "
-                 "brokers"
-               : NULL;
+    switch ((int)code) {
+    case RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT:
+        return "lower kafka.transaction.timeout.ms, or raise transaction.max.timeout.ms of the "
+               "brokers";
+    case RD_KAFKA_RESP_ERR_INVALID_SESSION_TIMEOUT:
+        return "kafka.session.timeout.ms must be between the brokers' "
+               "group.min.session.timeout.ms and group.max.session.timeout.ms";
+    default:
+        return NULL;
+    }
+}
+
+bool sp_failure_lasts(rd_kafka_resp_err_t code)
+{
+    return way_out(code) != NULL;
 }
 
 /* Fills `why` if the error is only a consequence of another, which is returned: after a fatal error

@@ -11,6 +11,9 @@ struct sp_failure {
     struct sp_fault fault;
 };
 
+/* Whether every other attempt would meet the error of librdkafka as well. */
+bool sp_failure_lasts(rd_kafka_resp_err_t code);
+
 /* Each notes a failure, "what: detail", unless there is one; all return the error that is kept. */
 enum sp_err sp_failure_note(struct sp_failure *f, enum sp_err err, const char *what,
                             const char *detail);

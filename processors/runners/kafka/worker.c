@@ -156,13 +156,13 @@ static bool is_dead(struct sp_worker *w)
     return true;
 }
 
-/* Most errors of a consumer are temporary; missing rights are not. */
+/* Most errors of a consumer are temporary; missing rights and wrong settings are not. */
 static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
 {
     ADD(w, errors, 1);
     if (is_dead(w) || sp_remade_gone(w, m->err, rd_kafka_message_errstr(m)))
         return;
-    if (sp_kafka_is_forbidden(m->err)) {
+    if (sp_failure_lasts(m->err)) {
         sp_failure_note_kafka(&w->failure, NULL, m->err, "consumer", rd_kafka_message_errstr(m));
         return;
     }

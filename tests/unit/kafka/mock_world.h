@@ -16,7 +16,8 @@
 enum { BROKERS = 3, INPUT_BROKER = 1, OUTPUT_BROKER = 2, OTHER_BROKER = 3 };
 enum { PARTITIONS = 2, MESSAGES = 50, PATIENCE_MS = 180000, TIMEOUT_MS = 4000 };
 /* API keys of requests: kafka.apache.org/protocol. */
-enum { PRODUCE = 0, FETCH = 1, HEARTBEAT = 12, INIT_PRODUCER = 22, ADD_PARTITIONS = 24 };
+enum { PRODUCE = 0, FETCH = 1, JOIN_GROUP = 11, HEARTBEAT = 12 };
+enum { INIT_PRODUCER = 22, ADD_PARTITIONS = 24 };
 enum { ADD_OFFSETS = 25, END_TRANSACTION = 26, COMMIT_OFFSETS = 28 };
 
 struct world {

@@ -349,10 +349,10 @@ TEST(a_right_that_is_taken_away_between_two_messages_ends_the_stage)
         check_forbidden_between_messages();
 }
 
-static void check_no_producer(rd_kafka_resp_err_t err, const char *said)
+static void check_no_start(int16_t request, rd_kafka_resp_err_t err, const char *said)
 {
     world_create(true);
-    world_inject(INIT_PRODUCER, 20, err);
+    world_inject(request, 20, err);
     world_start();
     CU_ASSERT_EQUAL(world_join(), SP_INVALID);
     CU_ASSERT_PTR_NOT_NULL(strstr(world.message, said));
@@ -362,13 +362,19 @@ static void check_no_producer(rd_kafka_resp_err_t err, const char *said)
 
 TEST(a_stage_without_the_right_to_its_transactional_id_ends)
 {
-    check_no_producer(ERR(TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
-                      "the broker's ACLs refuse this to our user");
+    check_no_start(INIT_PRODUCER, ERR(TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
+                   "the broker's ACLs refuse this to our user");
 }
 
 TEST(transactions_that_are_longer_than_the_brokers_allow_end_the_stage)
 {
-    check_no_producer(ERR(INVALID_TRANSACTION_TIMEOUT), "lower kafka.transaction.timeout.ms");
+    check_no_start(INIT_PRODUCER, ERR(INVALID_TRANSACTION_TIMEOUT),
+                   "lower kafka.transaction.timeout.ms");
+}
+
+TEST(a_session_that_the_brokers_do_not_allow_ends_the_stage)
+{
+    check_no_start(JOIN_GROUP, ERR(INVALID_SESSION_TIMEOUT), "kafka.session.timeout.ms must be");
 }
 
 /* ---- a disk of the broker ---- */
