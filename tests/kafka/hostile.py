@@ -13,6 +13,7 @@
     reset       the offsets of the stages' groups
     lost        records of `pages` that were not read yet
     policies    clean-up policies that lose messages or state
+    settings    other fixed settings, of a stage without state and of one that has lost it
     standby     an instance of the group stage is lost while another one has copies of its states
     refilled    the group stage is killed repeatedly while it restores a lost state from its changelog
 """
@@ -172,6 +173,31 @@ def policies(place):
         for stage, doubt in (("group", "status: its cleanup.policy is compact,delete"),
                              ("compare", "tier2-changelog: its delete.retention.ms is 60000")):
             until(lambda: doubt in place.log(stage), lambda: place.log(stage))
+
+
+def settings(place):
+    """Stages with the settings of before go on afterwards, with the same result."""
+    with place.stages():
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+    place.more["text.scope"] = "all"
+    check_in("the stage that reads it has other fixed settings than these", place.refused("signature"))
+    message = place.refused("group")
+    check_in("was made with another configuration", message)
+    kept = place.path(place.prefix + "group")
+    os.rename(kept, kept + ".kept")
+    check_in("tier1-changelog: was written with other fixed settings than these", place.refused("group"))
+    os.rename(kept + ".kept", kept)
+    place.forget("compare")
+    del place.more["text.scope"]
+    place.more["winner.margin"] = "0.5"  # no matter of signatures
+    with place.started(place.program, "signature", *place.settings("signature")):
+        until(lambda: "partitions assigned" in place.log("signature"), "signature")
+    check_in("tier2-changelog: was written with other fixed settings than these", place.refused("compare"))
+    del place.more["winner.margin"]
+    with place.stages():
+        place.ingest(crawl="rest")
+        place.settled(place.expected(), "with the settings of before and `samepage run`")
 
 
 def recreated(place):
@@ -600,7 +626,7 @@ def refilled(place):
 
 if __name__ == "__main__":
     part = sys.argv[1]
-    test = {"lost": lost, "reset": reset, "policies": policies, "poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
+    test = {"lost": lost, "reset": reset, "policies": policies, "settings": settings, "poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
             "spellings": spellings, "interrupted": interrupted, "cut": cut, "full": full, "forgotten": forgotten,
             "standby": standby, "refilled": refilled, "unreadable": unreadable}[part]
     main(lambda *args: test(Hostile(part, *args)), *sys.argv[2:])

@@ -242,6 +242,31 @@ static void say_reset(struct sp_worker *w, const struct committed *c)
     }
 }
 
+/* A database refuses other fixed settings than its own, and says which; but one that was lost, or
+ * that is a copy, was made with those of this process. */
+static void compare_settings(struct sp_worker *w, const struct committed *c)
+{
+    for (int i = 0; i < c->list->cnt && c->err == SP_OK; i++)
+        if (c->list->elems[i].offset >= 0 &&
+            sp_agreement_look(&w->agreement, &c->list->elems[i]) >= SP_NOTED_SETTINGS)
+            sp_failure_note(&w->failure, SP_INVALID, w->topics[w->options->stage.changelog],
+                            "was written with other fixed settings than these: use the same, or "
+                            "create topics with another topics.prefix");
+}
+
+/* Before databases are made, because they would refuse the right settings afterwards. */
+static void check_settings(struct sp_worker *w, const rd_kafka_topic_partition_list_t *list)
+{
+    rd_kafka_topic_partition_list_t *made = rd_kafka_topic_partition_list_new(list->cnt);
+    for (const rd_kafka_topic_partition_t *p = list->elems; p < list->elems + list->cnt; p++)
+        if (!sp_states_kept(w->options->state, w->options->stage.name, p->partition))
+            rd_kafka_topic_partition_list_add(made, p->topic, p->partition);
+    struct committed c = ask_committed(w, made);
+    compare_settings(w, &c);
+    rd_kafka_topic_partition_list_destroy(c.list);
+    rd_kafka_topic_partition_list_destroy(made);
+}
+
 /* ---- where to begin ---- */
 
 /* What a stage without state says of an offset that does not exist any more. It goes on: unlike the
@@ -285,9 +310,7 @@ static int64_t passing_offset(struct sp_worker *w, int32_t partition, int64_t co
  * has moved them forward (an operator, or another program in the group), pages were skipped. */
 static void say_moved(struct sp_worker *w, const rd_kafka_topic_partition_t *p)
 {
-    const size_t len = strlen(SP_OFFSETS_OF_OURS);
-    if (p->offset >= 0 &&
-        (p->metadata_size != len || memcmp(p->metadata, SP_OFFSETS_OF_OURS, len) != 0))
+    if (p->offset >= 0 && sp_agreement_look(&w->agreement, p) == SP_NOTED_ELSEWHERE)
         sp_worker_say(w, "warning",
                       "%s [%d]: the consumer group's offset was set to %" PRId64
                       " by somebody else, or by an earlier samepage: this stage goes on there. "
@@ -372,6 +395,8 @@ static void begin_all(struct sp_worker *w, struct sp_task *const *tasks,
                       rd_kafka_topic_partition_list_t *list)
 {
     struct committed c = ask_committed(w, list);
+    if (w->options->stage.stateful)
+        compare_settings(w, &c);
     for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++)
         if (open_task(w, tasks[i], &c) == SP_OK)
             list->elems[i].offset =
@@ -389,6 +414,8 @@ static void begin_all(struct sp_worker *w, struct sp_task *const *tasks,
 static void open_all(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
 {
     struct sp_task **tasks = sp_calloc((size_t)list->cnt + 1, sizeof *tasks);
+    if (w->options->stage.stateful)
+        check_settings(w, list);
     for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++) {
         int32_t p = list->elems[i].partition;
         if (p >= w->partitions[w->options->stage.input]) {
@@ -457,8 +484,10 @@ void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
     int64_t began_ms = sp_clock_ms();
     w->restored = 0;
     open_all(w, list);
-    sp_worker_say(w, "info", "%d partitions assigned; %" PRIu64 " changelog records read in %.1f s",
-                  list->cnt, w->restored, (double)(sp_clock_ms() - began_ms) / 1000);
+    if (w->failure.err == SP_OK)
+        sp_worker_say(w, "info",
+                      "%d partitions assigned; %" PRIu64 " changelog records read in %.1f s",
+                      list->cnt, w->restored, (double)(sp_clock_ms() - began_ms) / 1000);
     rd_kafka_assign(consumer, w->failure.err == SP_OK ? list : NULL);
     if (w->paused && w->failure.err == SP_OK)
         rd_kafka_pause_partitions(consumer, list);

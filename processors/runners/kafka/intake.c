@@ -46,8 +46,20 @@ static bool is_full(struct sp_worker *w)
     return full;
 }
 
+/* Its signatures would be compared with others, and all statuses would be wrong. */
+static void check_settings(struct sp_worker *w)
+{
+    const char *topic = sp_lag_unlike(w->lag);
+    if (topic)
+        sp_failure_note(&w->failure, SP_INVALID, topic,
+                        "the stage that reads it has other fixed settings than these for what is "
+                        "kept of a page (similarity.method, similarity.languages, signature.*, "
+                        "text.*, partition.map): give all stages the same");
+}
+
 void sp_intake_control(struct sp_worker *w)
 {
+    check_settings(w);
     bool pause = w->options->stage.stateful ? is_full(w) : is_behind(w);
     if (pause == w->paused)
         return;

@@ -65,6 +65,7 @@ struct sp_worker {
     struct sp_waker *waker;             /* of the consumer */
     struct sp_crew *crew;               /* NULL: the worker reads messages itself */
     rd_kafka_topic_t *known[SP_TOPICS]; /* to the producer */
+    struct sp_agreement agreement;      /* on the fixed settings */
     char topics[SP_TOPICS][SP_TOPIC_NAME_MAX];
     int32_t partitions[SP_TOPICS];
     struct sp_task **tasks; /* by input partition, as many as there were at the start of the round;
@@ -121,9 +122,6 @@ static inline void sp_worker_alive(struct sp_worker *w)
 {
     SET(w, last_poll_ms, sp_clock_ms());
 }
-
-/* What is noted with the offsets that a stage commits, so that others' are told apart. */
-#define SP_OFFSETS_OF_OURS "samepage"
 
 static inline int sp_worker_timeout_ms(const struct sp_worker *w)
 {

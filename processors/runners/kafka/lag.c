@@ -15,8 +15,10 @@ struct tier {
 
 struct sp_lag {
     struct tier tiers[2];
-    int64_t lag; /* atomic */
-    bool ending; /* atomic */
+    const struct sp_agreement *agreement;
+    const char *unlike; /* atomic */
+    int64_t lag;        /* atomic */
+    bool ending;        /* atomic */
     bool running;
     pthread_t thread;
 };
@@ -56,8 +58,17 @@ static int64_t sum_of(const struct sp_lag *l, const struct tier *t,
     return lag;
 }
 
+static void look_at_notes(struct sp_lag *l, const struct tier *t,
+                          const rd_kafka_topic_partition_list_t *committed)
+{
+    for (int i = 0; i < committed->cnt; i++)
+        if (committed->elems[i].offset >= 0 &&
+            sp_agreement_look(l->agreement, &committed->elems[i]) == SP_NOTED_SIGNATURES)
+            __atomic_store_n(&l->unlike, t->topic, __ATOMIC_RELAXED);
+}
+
 /* Two requests, whatever the number of partitions. */
-static int64_t lag_of(const struct sp_lag *l, const struct tier *t)
+static int64_t lag_of(struct sp_lag *l, const struct tier *t)
 {
     struct sp_fault fault;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
@@ -68,6 +79,8 @@ static int64_t lag_of(const struct sp_lag *l, const struct tier *t)
         sp_kafka_committed(t->handle, list, TIMEOUT_MS, &fault) == SP_OK &&
         sp_kafka_ends(t->handle, t->topic, t->partitions, high, TIMEOUT_MS, &fault) == SP_OK;
     int64_t lag = known ? sum_of(l, t, list, high) : -1;
+    if (known)
+        look_at_notes(l, t, list);
     sp_free(high);
     rd_kafka_topic_partition_list_destroy(list);
     return lag;
@@ -86,14 +99,15 @@ static void *look(void *arg)
 }
 
 enum sp_err sp_lag_start(const struct sp_kafka_options *options,
-                         const int32_t partitions[SP_TOPICS], struct sp_lag **ret_lag,
-                         struct sp_fault *fault)
+                         const int32_t partitions[SP_TOPICS], const struct sp_agreement *agreement,
+                         struct sp_lag **ret_lag, struct sp_fault *fault)
 {
     static const char *const groups[] = {"group", "compare"};
     static const enum sp_topic topics[] = {SP_TOPIC_TIER1, SP_TOPIC_TIER2};
     struct sp_lag *l = sp_calloc(1, sizeof *l);
     enum sp_err err = SP_OK;
     l->lag = -1;
+    l->agreement = agreement;
     for (int i = 0; i < 2 && err == SP_OK; i++) {
         sp_topic_name(options, topics[i], l->tiers[i].topic);
         l->tiers[i].partitions = partitions[topics[i]];
@@ -113,6 +127,11 @@ enum sp_err sp_lag_start(const struct sp_kafka_options *options,
 int64_t sp_lag(const struct sp_lag *lag)
 {
     return lag ? __atomic_load_n(&lag->lag, __ATOMIC_RELAXED) : -1;
+}
+
+const char *sp_lag_unlike(const struct sp_lag *lag)
+{
+    return lag ? __atomic_load_n(&lag->unlike, __ATOMIC_RELAXED) : NULL;
 }
 
 void sp_lag_stop(struct sp_lag *lag)

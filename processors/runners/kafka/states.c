@@ -49,11 +49,23 @@ struct sp_states {
 
 /* ---- one database ---- */
 
+static void name_state(const char *directory, const char *name, int32_t partition,
+                       char ret_directory[PATH_BYTES])
+{
+    snprintf(ret_directory, PATH_BYTES, "%s/%s-%d", directory, name, (int)partition);
+}
+
 static void name_directory(const struct sp_states *s, const struct sp_task *t,
                            char ret_directory[PATH_BYTES])
 {
-    snprintf(ret_directory, PATH_BYTES, "%s/%s-%d", s->options.directory, s->options.name,
-             (int)t->partition);
+    name_state(s->options.directory, s->options.name, t->partition, ret_directory);
+}
+
+bool sp_states_kept(const char *directory, const char *name, int32_t partition)
+{
+    char path[PATH_BYTES];
+    name_state(directory, name, partition, path);
+    return access(path, F_OK) == 0;
 }
 
 static void close_database(struct sp_states *s, struct sp_task *t)

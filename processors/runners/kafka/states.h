@@ -38,6 +38,8 @@ void sp_states_free(struct sp_states *s);
  * too: *ret_failed is its index. Afterwards the databases belong to the calling thread. */
 enum sp_err sp_states_open(struct sp_states *s, struct sp_task *const *tasks, size_t count,
                            size_t *ret_failed, struct sp_fault *fault);
+/* Whether there is a directory for the database of a partition of the stage `name`. */
+bool sp_states_kept(const char *directory, const char *name, int32_t partition);
 /* Closes the database of a task and deletes its rows. */
 void sp_states_wipe(struct sp_states *s, struct sp_task *t, const char *why);
 

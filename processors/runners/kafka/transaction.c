@@ -364,8 +364,7 @@ static enum sp_err commit_offsets(struct sp_worker *w)
         rd_kafka_topic_partition_t *next =
             rd_kafka_topic_partition_list_add(offsets, w->topics[stage->input], p);
         next->offset = w->tasks[p]->handled_next;
-        next->metadata = sp_strdup(SP_OFFSETS_OF_OURS); /* the list frees it */
-        next->metadata_size = strlen(SP_OFFSETS_OF_OURS);
+        sp_agreement_note(&w->agreement, next);
     }
     rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(w->consumer);
     /* Messages may have waited long for their broker, and the worker may have left the group

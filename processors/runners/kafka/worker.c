@@ -308,6 +308,7 @@ static enum sp_err prepare(struct sp_worker *w)
 static enum sp_err open_round(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
+    sp_agreement_of(w->options->fingerprint, &w->agreement);
     if (prepare(w) != SP_OK ||
         open_handle(w, SP_KAFKA_WATCHER, "watch", NULL, &w->watcher) != SP_OK ||
         sp_needs_look(w) != SP_OK ||
@@ -320,7 +321,7 @@ static enum sp_err open_round(struct sp_worker *w)
     struct sp_fault fault;
     enum sp_err err = SP_OK;
     if (!stage->stateful && w->options->max_lag)
-        err = sp_lag_start(&w->options->kafka, w->partitions, &w->lag, &fault);
+        err = sp_lag_start(&w->options->kafka, w->partitions, &w->agreement, &w->lag, &fault);
     if (err != SP_OK)
         return sp_failure_note(&w->failure, err, "lag", fault.text);
     sp_worker_alive(w);

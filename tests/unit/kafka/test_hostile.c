@@ -411,9 +411,11 @@ TEST(the_main_loop_does_not_query_the_lag)
     world_destroy();
 }
 
+/* And once before databases are made. */
 TEST(the_offsets_of_all_partitions_are_asked_for_once_an_assignment)
 {
     world_create(true);
+    world_will_join_again();
     asked_elsewhere = asked_in_the_loop = 0;
     world_start();
     world_feed(0, MESSAGES);
@@ -421,7 +423,13 @@ TEST(the_offsets_of_all_partitions_are_asked_for_once_an_assignment)
     world_wait_committed(MESSAGES + 1);
     CU_ASSERT_EQUAL(world_stop(), SP_OK);
     CU_ASSERT_EQUAL(world.assignments, 1);
-    CU_ASSERT_EQUAL(asked_in_the_loop, 1);
+    CU_ASSERT_EQUAL(asked_in_the_loop, 2);
+    world_start();
+    world_feed(0, 1);
+    world_wait_committed(MESSAGES + 2);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.assignments, 2);
+    CU_ASSERT_EQUAL(asked_in_the_loop, 2 + 1);
     CU_ASSERT_EQUAL(asked_elsewhere, 0);
     world_destroy();
 }
