@@ -471,17 +471,34 @@ def pods_have_no_privileges(work):
             check_equal(cluster.container(stage)["image"], "samepage:latest", where)
 
 
+def memory_left(cluster, stage, key):
+    """The limit without what the settings allow, and 512 MiB for the consumer, the producer and everything else."""
+    return (size_of(cluster.container(stage)["resources"]["limits"]["memory"]) -
+            size_of(cluster.settings["cache.bytes"]) - (512 << 20) -
+            size_of(cluster.settings["store.block_cache_bytes"]) -
+            3 * max(size_of(cluster.settings["store.memtable_bytes"]), cluster.number(key) << 20))  # never empty
+
+
 def memory_limits_have_room_for_all_partitions(work):
-    """The sum of what the settings allow, and 512 MiB for the consumer, the producer and everything else."""
     for cluster in clusters(work):
         for stage, key in (("group", "tier1.partitions"), ("compare", "tier2.partitions")):
-            limit = size_of(cluster.container(stage)["resources"]["limits"]["memory"])
-            need = (size_of(cluster.settings["cache.bytes"]) + (512 << 20) +
-                    size_of(cluster.settings["store.block_cache_bytes"]) +
-                    3 * max(size_of(cluster.settings["store.memtable_bytes"]),
-                            cluster.number(key) << 20))  # a partition is never empty
-            check(need <= limit, f"{cluster.name}: {stage}: {need >> 20} MiB do not fit in "
-                                 f"{limit >> 20} MiB")
+            left = memory_left(cluster, stage, key)
+            check(left >= 0, f"{cluster.name}: {stage}: {-left >> 20} MiB do not fit")
+
+
+def the_readme_says_how_many_contents_fit_in_the_memory_of_compare(work):
+    """What is left for the index, by the most that docs/OPERATIONS.md says a content takes."""
+    with open(os.path.join(work.source, "docs", "OPERATIONS.md"), encoding="utf-8") as f:
+        most = int(re.search(r"It takes \d+ to (\d+) bytes for each distinct\s+content", f.read())[1])
+    with open(os.path.join(work.source, "k8s", "README.md"), encoding="utf-8") as f:
+        text = " ".join(f.read().split())
+    check_in(f"to {most} bytes for each distinct content", text, "README")
+    said = {name: float(number) for number, name in
+            re.findall(r"([\d.]+) million(?: contents)? in `(base|overlays/small|overlays/large)`", text)}
+    check_equal(sorted(said), ["base", "overlays/large", "overlays/small"], "overlays that the README names")
+    for cluster in clusters(work):
+        millions = memory_left(cluster, "compare", "tier2.partitions") / most / 1e6
+        check_equal(said.get(cluster.name, said["base"]), int(10 * millions) / 10, cluster.name)
 
 
 def share_of_a_pod(partitions, pods, replicas):
