@@ -52,7 +52,7 @@ const char *sp_page_record_lacks_content(const struct sp_page_record *page)
         return NULL;
     return page->content_like ? page->content_like
                               : "the page has no \"content\": that is the field of its text; "
-                                "--text-field NAME names another";
+                                "--text-field NAME, or input.text_field, names another";
 }
 
 /* Reads a time zone ("+02:00", "-0530", "Z" or nothing) as minutes; false if the text has another

@@ -17,12 +17,9 @@ struct sp_page_reader {
 struct sp_page_reader *sp_page_reader_new(const struct sp_stage_options *o)
 {
     struct sp_page_reader *d = sp_calloc(1, sizeof *d);
-    struct sp_input_options input;
-    sp_input_options_default(&input);
-    input.max_record_bytes = o->max_record_bytes;
     d->registry = sp_wire_format_of_id(o->pages_schema_id);
     d->schemas = o->schemas;
-    d->parser = sp_parser_new(&input);
+    d->parser = sp_parser_new(&o->input);
     d->text = sp_text_new(&o->text);
     return d;
 }

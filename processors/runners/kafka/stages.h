@@ -5,14 +5,15 @@
 #include "compare/compare.h"
 #include "contain/contain.h"
 #include "group/group.h"
+#include "input/input.h"
 #include "kafka/schemas.h"
 #include "kafka/worker.h"
 #include "text/text.h"
 
 struct sp_stage_options {
     struct sp_text_options text;
-    uint64_t max_record_bytes;
-    uint32_t pages_schema_id; /* at a schema registry; 0: none */
+    struct sp_input_options input; /* of pages that are JSON; its names are borrowed */
+    uint32_t pages_schema_id;      /* at a schema registry; 0: none */
     uint32_t status_schema_id;
     struct sp_schemas *schemas;          /* of a registry that is asked; NULL: the ids above */
     struct sp_group_stage_options group; /* with its map */

@@ -123,7 +123,7 @@ static void begin(double contain)
     CU_ASSERT_EQUAL_FATAL(sp_partition_default(PARTITIONS, &s.maps[0]), SP_OK);
     CU_ASSERT_EQUAL_FATAL(sp_partition_default(PARTITIONS, &s.maps[1]), SP_OK);
     s.maps[1].version = s.maps[0].version + 1;
-    s.options.max_record_bytes = 1 << 20;
+    sp_input_options_default(&s.options.input);
     sp_text_options_default(&s.options.text);
     sp_similarity_options_default(&s.options.compare.similarity);
     s.options.compare.maps.now = &s.maps[0];

@@ -45,7 +45,6 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     const struct sp_rocksdb_options store = store_options(command->name, config, &run);
     const uint64_t cache_bytes = config->cache_bytes ? config->cache_bytes : CACHE_BYTES;
     struct sp_stage_options stage = {.text = run.text,
-                                     .max_record_bytes = config->input_max_record_bytes,
                                      .pages_schema_id = (uint32_t)config->topics_pages_schema_id,
                                      .status_schema_id = (uint32_t)config->topics_status_schema_id,
                                      .group = run.bus.group,
@@ -53,6 +52,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                      .contain = run.bus.contain,
                                      .contents_cache_bytes = cache_bytes,
                                      .audit_share = config->audit_share};
+    sp_settings_input(config, &stage.input);
     /* The settings are cache sizes of a process with all partitions. A stage's own caches are
      * divided by the number of partitions; the store's caches are shared by those that the process
      * has. */
