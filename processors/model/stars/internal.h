@@ -25,7 +25,7 @@
  *   litters.c  the kids of a star in litters: sets of equal size and equal overlap with the pivot
  *   mend.c     moves the kids of stars that have lost their pivot, or that another star absorbs
  *   centre.c   replaces a pivot by a more central member
- *   ties.c     the row through which a row is connected with its star
+ *   ties.c     what connects a row with the others of its star
  *   rows.c     the stored form of rows
  *   core.c     helpers
  *

@@ -389,6 +389,19 @@ void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches)
     *ret_touches = (struct sp_touches){s->touches, s->touched_count, NONE, NONE};
 }
 
+/* ---- what a probe will read ---- */
+
+void sp_stars_expect(struct sp_stars_domain *d, const struct sp_signature *signature,
+                     void (*each)(void *arg, uint32_t row), void *arg)
+{
+    struct sp_stars *s = d->stars;
+    struct sp_stars_stats before = s->stats;
+    sp_star_find(d, signature);
+    for (uint32_t i = 0; i < s->found_count; i++)
+        each(arg, s->stars[s->found[i].star].pivot);
+    s->stats = before;
+}
+
 void sp_stars_prefetch(const struct sp_stars_domain *d, const struct sp_signature *signature)
 {
     if (!d->posted || d->stars->by_keys)

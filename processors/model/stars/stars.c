@@ -1,7 +1,5 @@
-/* The interface: inserts, probes and removes rows; see stars.h. */
+/* The interface: makes the index and its domains; inserts, probes and removes rows. See stars.h. */
 #include "stars/stars.h"
-
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/tight.h"
@@ -231,93 +229,4 @@ enum sp_err sp_stars_remove(struct sp_stars_domain *d, uint32_t row, bool *ret_g
         sp_star_row_changed(s, row);
     }
     return sp_star_outcome(s);
-}
-
-/* ---- what is known of a row ---- */
-
-bool sp_stars_has(const struct sp_stars *s, uint32_t row)
-{
-    if (row >= s->row_cap || s->rows[row].star == NONE)
-        return false;
-    const struct star *c = &s->stars[s->rows[row].star];
-    return c->pivot != row || !c->headless;
-}
-
-uint32_t sp_stars_pivot(const struct sp_stars *s, uint32_t row)
-{
-    SP_ASSERT(sp_stars_has(s, row));
-    const struct star *c = &s->stars[s->rows[row].star];
-    if (c->pivot != row && sp_star_kid_at(s, row).kind == FRINGE)
-        return row;
-    return c->headless ? NONE : c->pivot;
-}
-
-uint32_t sp_stars_ghost(const struct sp_stars *s, uint32_t row)
-{
-    return sp_stars_pivot(s, row) == NONE ? s->stars[s->rows[row].star].pivot : NONE;
-}
-
-uint32_t sp_stars_members(const struct sp_stars *s, uint32_t row)
-{
-    const struct star *c = &s->stars[s->rows[row].star];
-    bool on_fringe = c->pivot != row && sp_star_kid_at(s, row).kind == FRINGE;
-    if (on_fringe)
-        return 1;
-    return !c->headless + sp_star_kids_count(c->kids) - sp_star_kids_of_kind(c->kids, FRINGE);
-}
-
-static bool is_on_fringe(const struct sp_stars *s, uint32_t row)
-{
-    return sp_stars_pivot(s, row) == row && s->stars[s->rows[row].star].pivot != row;
-}
-
-struct members_call {
-    void (*each)(void *arg, uint32_t row);
-    void *arg;
-};
-
-static void call(void *arg, struct kid kid)
-{
-    const struct members_call *m = arg;
-    if (kid.kind != FRINGE)
-        m->each(m->arg, kid.row);
-}
-
-void sp_stars_each_member(const struct sp_stars *s, uint32_t row,
-                          void (*each)(void *arg, uint32_t row), void *arg)
-{
-    struct members_call m = {each, arg};
-    SP_ASSERT(sp_stars_has(s, row));
-    const struct star *c = &s->stars[s->rows[row].star];
-    if (is_on_fringe(s, row)) {
-        each(arg, row);
-        return;
-    }
-    if (!c->headless)
-        each(arg, c->pivot);
-    sp_star_kids_each(s, c->kids, call, &m);
-}
-
-uint32_t sp_stars_next_members(const struct sp_stars *s, uint32_t row, struct sp_stars_place *place,
-                               uint32_t most, uint32_t *ret_rows)
-{
-    const struct star *c = &s->stars[s->rows[row].star];
-    bool alone = is_on_fringe(s, row);
-    const struct kids *kids = alone ? NULL : c->kids;
-    uint32_t litters = kids ? kids->litter_counts[CHILD] + kids->litter_counts[ADOPTED] : 0;
-    uint32_t count = 0;
-    if (place->litter == 0) { /* the pivot's; those of kids follow */
-        place->litter = 1;
-        if (alone || !c->headless)
-            ret_rows[count++] = alone ? row : c->pivot;
-    }
-    for (; place->litter <= litters; place->litter++, place->at = 0) {
-        const struct litter *l = &kids->litters[place->litter - 1];
-        for (; place->at < sp_star_litter_count(s, l); place->at++) {
-            if (count == most)
-                return count;
-            ret_rows[count++] = sp_star_litter_row(s, l, place->at);
-        }
-    }
-    return count;
 }
