@@ -78,8 +78,8 @@ void sp_star_kid_beside_put(struct sp_stars *s, uint32_t pivot, uint32_t row,
     }
 }
 
-void sp_star_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row, const uint32_t *hashes,
-                         uint32_t count)
+void sp_star_kid_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row,
+                             const uint32_t *hashes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (sp_counts_get(&s->common, common_key(pivot, hashes[i])))

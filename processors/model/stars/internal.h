@@ -1,32 +1,47 @@
 /* The functions that the files of the star index share; data.h has what they work on.
  *
- *   table.c    posting lists
- *   cells.c    the keys of a table that has few
- *   shards.c   the keys of a table that has many
- *   arena.c    where they lie
- *   stars.c    the interface: inserts and removes rows
+ *   stars.c    the interface: makes the index, inserts and removes rows
+ *   rows.c     the stored form of rows
+ *   ties.c     what connects a row with the others of its star
+ *   marks.c    names of stars that outlast them
+ *   components.c the components of a collection, by this index
+ *
+ * A probe, in the order of its steps:
+ *
  *   probe.c    finds the stars that a signature touches
- *   look.c     looks up its shingles and counts hits by star
- *   reach.c    how many of its shingles a probe must look up
+ *   reach.c    how many of its shingles it must look up
+ *   look.c     looks them up and counts hits by star
  *   bounds.c   bounds of overlaps, from sizes
- *   bits.c     simhash: children by the bits in which they differ from their pivot
- *   try.c      finds the kids of a star that are similar to a probe
- *   patterns.c patterns that rule rows out without their signatures
- *   norms.c    cosine: these patterns
- *   opinions.c combined: these patterns
- *   lacks.c    the index of kids by the shingles of the pivot that they lack
+ *   try.c      finds the kids of a star that are similar to it
  *   beside.c   the index of kids by their shingles that the pivot does not have ("beside" it)
- *   foster.c   the star to whose fringe a new row can go
- *   place.c    finds the place of a new row
- *   star.c     makes and frees stars
- *   lists.c    the orphans of a domain, and its stars that owe
+ *   lacks.c    the index of kids by the shingles of the pivot that they lack
+ *   patterns.c patterns that rule rows out without their signatures
+ *   norms.c    these patterns by cosine
+ *   opinions.c these patterns by combined
+ *   bits.c     simhash: kids by the bits in which they differ from their pivot; twins
+ *
+ * A new row, after its probe:
+ *
+ *   place.c    finds its place
+ *   foster.c   the star to whose fringe it can go
+ *   star.c     makes and frees stars; they become headless or draining
  *   cover.c    chooses the shingles of a star to post, so that each member can be found
  *   kids.c     adds kids to a star and removes them
  *   litters.c  the kids of a star in litters: sets of equal size and equal overlap with the pivot
- *   mend.c     moves the kids of stars that have lost their pivot, or that another star absorbs
  *   centre.c   replaces a pivot by a more central member
- *   ties.c     what connects a row with the others of its star
- *   rows.c     the stored form of rows
+ *
+ * Rows that must leave their star:
+ *
+ *   mend.c     moves the kids of headless and draining stars
+ *   queue.c    in which order
+ *   lists.c    the stars of a domain that owe, their heirs, and the orphans
+ *
+ * What all use:
+ *
+ *   table.c    posting lists
+ *   cells.c    the keys of a table that has few
+ *   shards.c   the keys of a table that has many (bucket.h)
+ *   arena.c    where the lists lie
  *   core.c     helpers
  *
  * A function that returns false has set s->err. */
@@ -153,8 +168,8 @@ uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_si
  * number of the pivot's row. */
 void sp_star_kid_beside_put(struct sp_stars *s, uint32_t pivot, uint32_t row,
                             const uint32_t *hashes, uint32_t count);
-void sp_star_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row, const uint32_t *hashes,
-                         uint32_t count);
+void sp_star_kid_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row,
+                             const uint32_t *hashes, uint32_t count);
 /* The same as sp_star_kid_beside, into s->hashes. */
 uint32_t sp_star_beside_of(struct sp_stars *s, const struct sp_signature *child,
                            const struct sp_signature *pivot);
@@ -254,9 +269,16 @@ void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter);
 /* Makes its kids owe; does nothing if they do. */
 struct owing *sp_star_owing_make(struct sp_stars *s, uint32_t star);
 void sp_star_owing_free(struct sp_stars *s, uint32_t star);
-/* Fills the queue of an owing star with its kids. */
-void sp_star_kids_line_up(struct sp_stars *s, uint32_t star);
 void sp_star_kids_free(struct sp_stars *s, uint32_t star);
+
+/* ---- queue.c: the kids of an owing star, in the order in which they are taken ---- */
+
+/* Fills the queue with all its kids; those of a draining star that have been taken stay out. */
+void sp_star_queue_fill(struct sp_stars *s, uint32_t star);
+/* Takes the next row that is still a kid of the star; NONE: there is none. */
+uint32_t sp_star_queue_take(struct sp_stars *s, uint32_t star);
+/* The row that was just taken is the next one again. */
+void sp_star_queue_put_back(struct sp_stars *s, uint32_t star);
 
 /* ---- try.c ---- */
 

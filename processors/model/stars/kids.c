@@ -1,13 +1,8 @@
 /* Adds and removes the kids of a star. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/order.h"
 #include "stars/bits.h"
 #include "stars/internal.h"
-
-/* ---- adding and removing ---- */
 
 static void meet(struct kids *kids, uint32_t kept, uint32_t total)
 {
@@ -41,7 +36,7 @@ struct owing *sp_star_owing_make(struct sp_stars *s, uint32_t star)
     return kids->owing;
 }
 
-static void queue_free(struct sp_stars *s, struct kids *kids)
+static void owing_free(struct sp_stars *s, struct kids *kids)
 {
     if (!kids->owes)
         return;
@@ -53,7 +48,7 @@ static void queue_free(struct sp_stars *s, struct kids *kids)
 void sp_star_owing_free(struct sp_stars *s, uint32_t star)
 {
     struct kids *kids = s->stars[star].kids;
-    queue_free(s, kids);
+    owing_free(s, kids);
     s->stars[star].kids = sp_realloc(kids, sizeof *kids);
 }
 
@@ -65,7 +60,7 @@ void sp_star_kids_free(struct sp_stars *s, uint32_t star)
     s->stats.bytes -= sizeof *kids;
     sp_star_lacks_free(s, kids);
     sp_star_litters_free(s, kids);
-    queue_free(s, kids);
+    owing_free(s, kids);
     sp_free(kids);
     s->stars[star].kids = NULL;
     sp_star_brief_note(s, star);
@@ -162,7 +157,7 @@ bool sp_star_kid_remove(struct sp_stars *s, uint32_t row, const struct sp_signat
         if (!sp_star_signature_of(s, c->pivot, &pivot))
             return false;
         uint32_t beside = sp_star_beside_of(s, child, pivot);
-        sp_star_beside_take(s, c->pivot, row, s->hashes, beside);
+        sp_star_kid_beside_take(s, c->pivot, row, s->hashes, beside);
     }
     sp_star_lacks_take(s, c->kids, row);
     sp_star_uncover_child(s, r->star, child);
@@ -175,63 +170,4 @@ bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signatu
 {
     sp_star_orphan_all(s, row);
     return sp_star_kid_remove(s, row, child);
-}
-
-/* ---- the queue of an owing star ---- */
-
-struct queued {
-    uint64_t turn; /* among kids equally far from the pivot, the smallest comes first */
-    uint32_t row;
-    uint32_t beside; /* of a headless star; else 0 */
-};
-
-struct lining_up {
-    struct sp_stars *stars;
-    struct queued *items;
-    uint32_t count;
-    uint64_t from;
-    bool headless;
-};
-
-static void line_up(void *arg, struct kid kid)
-{
-    struct lining_up *l = arg;
-    uint64_t name = sp_star_name(l->stars, kid.row);
-    if (name < l->from)
-        return;
-    /* Of equally near kids, probes find the one with the smallest name, so it leaves a headless
-     * star last; `passed` of a draining star requires the order of names. */
-    l->items[l->count++] =
-        l->headless
-            ? (struct queued){~name, kid.row, sp_star_apart(l->stars, kid.kept, kid.overlap)}
-            : (struct queued){name, kid.row, 0};
-}
-
-/* The reverse of the order in which they are taken. */
-static int by_queue(const void *a, const void *b)
-{
-    const struct queued *x = a, *y = b;
-    if (x->beside != y->beside)
-        return x->beside < y->beside ? -1 : 1;
-    return x->turn > y->turn ? -1 : x->turn < y->turn;
-}
-
-void sp_star_kids_line_up(struct sp_stars *s, uint32_t star)
-{
-    const struct star *c = &s->stars[star];
-    struct kids *kids = c->kids;
-    struct owing *o = kids->owing;
-    struct lining_up l = {s, sp_alloc((sp_star_kids_count(kids) + 1ull) * sizeof *l.items), 0,
-                          o->passed ? o->passed + 1 : 0, c->headless};
-    sp_star_kids_each(s, kids, line_up, &l);
-    qsort(l.items, l.count, sizeof *l.items, by_queue);
-    sp_free(o->queue);
-    o->queue = sp_alloc((l.count + 1) * sizeof *o->queue);
-    s->stats.bytes += ((uint64_t)l.count + 1 - o->queue_room) * sizeof *o->queue;
-    o->queue_room = l.count + 1;
-    for (uint32_t i = 0; i < l.count; i++)
-        o->queue[i] = l.items[i].row;
-    sp_star_domain_of(s, star)->queued += (uint64_t)l.count - o->queue_count;
-    o->queue_count = l.count;
-    sp_free(l.items);
 }

@@ -63,7 +63,7 @@ struct litters {
 
 /* Of a headless or draining star. */
 struct owing {
-    uint32_t *queue; /* its kids when it began to owe, by name, last first */
+    uint32_t *queue; /* its kids, the next to be taken last: queue.c */
     uint32_t queue_count;
     uint32_t queue_room;
     uint64_t passed; /* the name of the last kid taken from it */

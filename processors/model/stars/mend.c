@@ -1,14 +1,11 @@
 /* Moves the members of headless and draining stars, a few at a time.
  *
- * A headless star has lost its pivot. Of a few of its members, chosen by name, the one nearest to
- * the pivot becomes a pivot, the heir, unless one near the pivot resembles more of these. Then the
- * kids are taken one by one: those similar to the heir become its children; the others leave, and
- * the caller inserts them again. Until then the kids are still found through the star: its former
- * pivot, a ghost, covers them and bounds their overlaps. The farthest from it are taken first,
- * because probes find the nearest: so a row that relies on a kid relies on one that is among the
- * last to leave, and rarely has to probe again. When a child leaves, the kids that it adopted leave
- * as well. If the heir is lost, all kids that have not moved leave: they may resemble some that
- * moved, and no edge says so.
+ * A headless star has lost its pivot. One of its members, the heir, becomes the pivot of a new star
+ * (choose_heir). Then the kids are taken one by one (queue.c): those similar to the heir become its
+ * children; the others leave, and the caller inserts them again. Until a kid is taken, probes still
+ * find it through the old star: the former pivot, a ghost, covers its kids and bounds their
+ * overlaps. When a child leaves, the kids that it adopted leave as well. If the heir is lost, all
+ * kids that have not moved leave: they may resemble some that moved, and no edge says so.
  *
  * A draining star has a pivot similar to that of a larger star, the heir. Kids similar to the heir
  * move, the other members stay. If the pivot is left alone, it moves as well. */
@@ -25,19 +22,6 @@ bool sp_stars_owes(const struct sp_stars_domain *d)
 uint32_t sp_stars_owed(const struct sp_stars_domain *d)
 {
     return d->orphans.count + (uint32_t)d->queued;
-}
-
-/* The next row of the queue that is still a kid of the star, or NONE. */
-static uint32_t next_kid(struct sp_stars *s, uint32_t star)
-{
-    struct owing *o = s->stars[star].kids->owing;
-    while (o->queue_count) {
-        uint32_t row = o->queue[--o->queue_count];
-        sp_star_domain_of(s, star)->queued--;
-        if (s->rows[row].star == star && s->rows[row].place != NONE)
-            return row;
-    }
-    return NONE;
 }
 
 /* An owing star whose heir is lost has its own pivot as heir (star.c). */
@@ -129,13 +113,15 @@ static void note_nearest(void *arg, struct kid kid)
     n->rows[at] = kid.row;
 }
 
-/* The nearest to the pivot of the members with the smallest names. If kids were chosen in the order
- * of their arrival, or the nearest of all, a crawl that drifts and forgets its oldest pages would
- * lose each heir soon. One of the nearest of all is chosen only if more of these members resemble
- * it: the page from which all were made, which hardly resemble one another. With another heir each
- * of them would become a star of its own, and that page would touch them all. In a large star, as
- * many are as near to the pivot as that page, so more of them are tried: at most one comparison for
- * each kid, beside a few. */
+/* Of the members with the smallest names, the one nearest to the pivot. Names are hashes: if the
+ * members were chosen by their age, or the nearest of all were chosen, a crawl that drifts and
+ * forgets its oldest pages would lose each heir soon.
+ *
+ * One of the nearest of all is chosen instead if more of these members resemble it. It may be the
+ * page from which all others were made, which hardly resemble one another: with another heir, each
+ * of them would become a star of its own, and that page would touch them all. In a large star, many
+ * are as near to the pivot as that page, so more are tried: at most one comparison for each kid,
+ * beside a few. */
 static uint32_t choose_heir(struct sp_stars *s, uint32_t star)
 {
     uint32_t rows[HEIRS], heir = NONE;
@@ -313,15 +299,14 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
             break;
     while (d->owing.count && s->err == SP_OK) {
         /* The first by name, so that the choice does not depend on history. */
-        uint32_t star = sp_star_first_owing(d), row = next_kid(s, star);
+        uint32_t star = sp_star_first_owing(d), row = sp_star_queue_take(s, star);
         if (row == NONE) {
             if (!end_star(s, star, &m))
                 break;
             continue;
         }
         if (kids-- == 0) {
-            s->stars[star].kids->owing->queue_count++; /* it stays the next one */
-            d->queued++;
+            sp_star_queue_put_back(s, star);
             break;
         }
         s->stars[star].kids->owing->passed = sp_star_name(s, row);

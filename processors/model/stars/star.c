@@ -95,7 +95,7 @@ void sp_star_free(struct sp_stars *s, uint32_t star)
 static void enter_owing(struct sp_stars *s, uint32_t star)
 {
     sp_star_owing_enter(s, star);
-    sp_star_kids_line_up(s, star);
+    sp_star_queue_fill(s, star);
 }
 
 void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
@@ -108,7 +108,7 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
     sp_star_owing_make(s, star)->passed = 0; /* the kids that had stayed must move as well */
     c->headless = true;
     if (c->draining)
-        sp_star_kids_line_up(s, star);
+        sp_star_queue_fill(s, star);
     else
         enter_owing(s, star);
     c->draining = false;
