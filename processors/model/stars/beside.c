@@ -36,7 +36,7 @@ static uint32_t listed_by(const struct sp_stars *s, const struct sp_star_list *l
     return count;
 }
 
-/* Takes the star's children out of the list of the shingle and counts them instead. */
+/* Takes the star's kids out of the list of the shingle and counts them instead. */
 static void make_common(struct sp_stars *s, uint32_t pivot, uint32_t shingle)
 {
     uint32_t key = beside_key(pivot, shingle), star = s->rows[pivot].star, count = 0;

@@ -134,8 +134,7 @@ static bool centre_small(struct sp_stars *s, uint32_t star)
     return s->err == SP_OK;
 }
 
-/* ---- a large star: looks for a child that resembles most of the kids that the pivot does not
- * --- */
+/* ---- a large star: a child that most of the other kids resemble becomes a pivot ---- */
 
 enum { SAMPLED = 32 };
 

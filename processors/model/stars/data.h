@@ -14,9 +14,10 @@
 enum {
     NONE = SP_STARS_NONE,
     ORPHAN = NONE - 1,
-    POSTED_FEW = 12288,   /* keys: each page of a family of near duplicates looks up hundreds */
+    POSTED_FEW = 12288,   /* keys of s->posted in a simple table (table.h), which takes more memory
+                           * but is faster: each page looks up hundreds */
     BESIDE_FEW = 3072,    /* the same of s->beside, which is often that small and read rarely */
-    BESIDE_MOST = 64,     /* children in a list of s->beside; a longer list is of no use */
+    BESIDE_MOST = 64,     /* kids in a list of s->beside; a longer list is of no use */
     POSTED_FROM = 16,     /* rows of a small domain */
     ABSORBED_KIDS = 16,   /* at most, of a star that another one absorbs */
     COMMON_FROM = 4,      /* stars: so many have posted a shingle that many pages share */

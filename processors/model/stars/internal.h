@@ -229,8 +229,8 @@ void sp_star_orphan_enter(struct sp_stars *s, uint32_t row);
 void sp_star_orphan_leave(struct sp_stars *s, uint32_t row);
 /* There must be one. */
 uint32_t sp_star_first_orphan(const struct sp_stars_domain *d);
-/* The star, whose kids owe (sp_star_owing_make), enters the list of its domain, or leaves it; its
- * queue is filled afterwards, and freed afterwards. */
+/* Adds a star that owes (sp_star_owing_make) to the list of its domain, or removes it. Call the
+ * first before its queue is filled, the second before its queue is freed. */
 void sp_star_owing_enter(struct sp_stars *s, uint32_t star);
 void sp_star_owing_leave(struct sp_stars *s, uint32_t star);
 /* There must be one. */
@@ -266,7 +266,7 @@ bool sp_star_kid_remove(struct sp_stars *s, uint32_t row, const struct sp_signat
 bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signature *child);
 /* A child of the star adopts the row, which was on the star's fringe. */
 void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter);
-/* Makes its kids owe; does nothing if they do. */
+/* Makes the star owe, with an empty queue and no heir, unless it does. Returns what it owes. */
 struct owing *sp_star_owing_make(struct sp_stars *s, uint32_t star);
 void sp_star_owing_free(struct sp_stars *s, uint32_t star);
 void sp_star_kids_free(struct sp_stars *s, uint32_t star);
@@ -377,11 +377,14 @@ void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches);
 uint32_t sp_star_mark(struct sp_stars *s, uint32_t star);
 /* The star is about to end. */
 void sp_star_mark_end(struct sp_stars *s, uint32_t star);
-/* All members of the star that have not left it are in another one. */
+/* From now on the star's mark names `other`, which has all of its members that have not left. */
 void sp_star_mark_same(struct sp_stars *s, uint32_t star, uint32_t other);
-/* The same. Does nothing if nobody has the star's mark, or could get it. */
+/* The same for a star that is about to end, but makes no marks for stars that need none: nobody has
+ * the mark of this one, and it is not the heir's star of another one, which could hand its mark on
+ * to it. */
 void sp_star_mark_hand_on(struct sp_stars *s, uint32_t star, uint32_t to);
-/* The stars that have the members that the mark names; returns 0 if that is not known. */
+/* The stars that have the members that the mark names, one or two; returns their number, or 0 if
+ * they are not known. */
 uint32_t sp_star_marked(const struct sp_stars *s, uint32_t mark, uint32_t ret_stars[2]);
 
 /* ---- look.c ---- */

@@ -1,22 +1,27 @@
-/* Marks name stars, so that a row can be compared later with the members that a star has now. The
- * number of a star does not do: when the star ends, another one gets it.
+/* A mark names a star, so that a row can be compared later with the members that the star has then.
+ * The number of the star does not do: when the star has ended, another one gets it.
  *
- * The members that have left the star since, one by one, were reported as having left, and are
- * probed again themselves. All others are in the star that the mark names: a star whose members all
- * move to another one hands its mark on. While kids move from a headless star to that of its heir,
- * they are in one of the two; if the heir is lost, those that have not moved leave, so that its
- * star has all others. A mark of the star to which they move does not say where they are until
- * then. */
+ * Members that left the star one by one were reported as having left, and are probed again
+ * themselves. The mark must find all others:
+ *
+ *   a star whose members have all moved to another one hands its mark on to that one;
+ *   while kids move from a headless star to that of its heir, they are in one of the two, and the
+ *   mark of the headless star finds both;
+ *   if the heir is lost, the kids that have not moved leave, and all others are in the star that
+ *   was the heir's.
+ *
+ * The mark of the star to which kids move finds nothing until they have moved: some of the members
+ * that it may be asked for are still in the other star. */
 #include "base/mem.h"
 #include "stars/internal.h"
 
-/* Fewer marks are kept: a star that owes may still need its own. */
+/* So many marks are worth forgetting. Fewer are kept: a star that owes may still need its own. */
 enum { MANY = 1024 };
 
 /* By the mark, less one. */
 struct mark {
     uint32_t star; /* NONE: it has ended */
-    uint32_t same; /* another mark names the star as well; 0: none does */
+    uint32_t same; /* the mark that finds its members now; 0: this one does */
 };
 
 uint32_t sp_star_mark(struct sp_stars *s, uint32_t star)

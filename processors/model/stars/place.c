@@ -1,11 +1,16 @@
-/* Finds a place for a new row. In this order of preference it goes beside the rows that it
- * resembles if that is one row on a fringe or if these are a few and it has too few rare shingles,
- * becomes the pivot of several small stars that it unites, joins the largest star whose pivot it
- * resembles, is adopted by a child, goes to the fringe of a star, or becomes a new star. */
+/* Finds a place for a new row. The first of these that applies:
+ *
+ *   join_beside   to a fringe, if all that it resembles is there: one row, or a few if the new row
+ *                 has too few rare shingles
+ *   absorb        the pivot of several small stars, which become one
+ *   join          a child of the largest star whose pivot it resembles
+ *   join_adopted  adopted by a child that it resembles
+ *   join_fringe   to the fringe of its foster star
+ *   found_star    the pivot of a new star */
 #include "base/mem.h"
 #include "stars/internal.h"
 
-static uint32_t found(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x)
+static uint32_t found_star(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x)
 {
     struct sp_stars *s = d->stars;
     uint32_t star = sp_star_new(d, row, x);
@@ -29,7 +34,7 @@ static bool star_of(struct sp_stars *s, const struct touched *t, uint32_t *ret_s
         return true;
     if (!sp_star_signature_of(s, t->row, &x) || !sp_star_kid_leave(s, t->row, x))
         return false;
-    *ret_star = found(d, t->row, x);
+    *ret_star = found_star(d, t->row, x);
     return true;
 }
 
@@ -349,7 +354,7 @@ static bool absorb(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
     *ret_absorbed = count >= least;
     if (count < least || s->err)
         return s->err == SP_OK;
-    uint32_t to = found(d, row, x);
+    uint32_t to = found_star(d, row, x);
     for (uint32_t i = 0; i < count; i++)
         if (!merge_into(s, &s->absorbed[i], to, x, CHILD, NONE))
             return false;
@@ -371,7 +376,7 @@ static bool place(struct sp_stars_domain *d, uint32_t row, const struct sp_signa
     if (!done && !join_fringe(s, row, x, &done))
         return false;
     if (!done)
-        found(d, row, x);
+        found_star(d, row, x);
     return true;
 }
 

@@ -125,16 +125,16 @@ SP_CLONES void sp_star_find(struct sp_stars_domain *d, const struct sp_signature
 
 /* ---- comparing ---- */
 
-/* The least overlap with the pivot with which it is similar; that of any signature is known only if
- * neither is capped. */
+/* The least overlap with the pivot with which x can be similar to it. Holds if neither is capped;
+ * of others no pattern says how far they are apart (distance_of). */
 static uint32_t overlap_for_pivot(const struct sp_stars *s, const struct star *c,
                                   const struct sp_signature *x)
 {
     return sp_star_bound_overlap(s, x->shingle_count, false, c->kept, false);
 }
 
-/* The same with which a kid of `kept` shingles can be similar, of which the pivot does not have
- * `beside`. */
+/* The least overlap with the pivot with which x can be similar to a kid that keeps `kept` shingles,
+ * `beside` of which the pivot does not have. */
 static uint32_t overlap_for_kid(const struct sp_stars *s, const struct kids *kids,
                                 const struct sp_signature *x, uint32_t kept, uint32_t beside)
 {
@@ -144,7 +144,7 @@ static uint32_t overlap_for_kid(const struct sp_stars *s, const struct kids *kid
     return least > less ? least - less : 0;
 }
 
-/* The same with which any kid can be similar. */
+/* The same for any kid of the star. */
 static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
                                  const struct sp_signature *x)
 {
@@ -191,8 +191,8 @@ static bool verify_pivot(struct sp_stars *s, uint32_t pivot, const struct meetin
     return direct;
 }
 
-/* Whether the pivot is similar. For most methods that follows from the overlap, which the kids need
- * as well. `need` is at most the overlap of two similar signatures. */
+/* Whether the pivot is similar. By the method shingles that follows from the overlap, which kids
+ * need as well; m->need is at most the overlap of two similar signatures. */
 static bool is_direct(struct sp_stars *s, struct meeting *m, double *ret_similarity)
 {
     const struct star *c = &s->stars[m->star];

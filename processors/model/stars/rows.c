@@ -153,12 +153,7 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
     s->stars[star].headless = in->role == SP_STAR_GHOST;
 }
 
-static bool is_pivot(const struct sp_star_row *in)
-{
-    return in->role == SP_STAR_PIVOT || in->role == SP_STAR_GHOST;
-}
-
-static bool put_child(struct sp_stars *s, uint32_t row, const struct sp_star_row *in)
+static bool put_kid(struct sp_stars *s, uint32_t row, const struct sp_star_row *in)
 {
     if (in->other >= s->row_cap || s->rows[in->other].star == NONE || in->overlap > in->kept)
         return false;
@@ -183,16 +178,16 @@ static bool put_child(struct sp_stars *s, uint32_t row, const struct sp_star_row
 enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, const struct sp_star_row *in)
 {
     struct sp_stars *s = d->stars;
-    bool bits = d->posted && !s->by_keys && is_pivot(in);
-    bool sized = is_pivot(in) || !s->by_bits;
+    bool bits = d->posted && !s->by_keys && sp_star_role_is_pivot(in->role);
+    bool sized = sp_star_role_is_pivot(in->role) || !s->by_bits;
     if (row >= SP_STARS_ROWS || sp_star_row_at(s, row)->star != NONE ||
         (sized ? in->kept > in->total : !sp_star_bits_valid(s, in->kept, in->overlap)) ||
         in->kept > SP_MAX_SHINGLES_LIMIT || !is_ascending(in) || bits != (in->posted != NULL) ||
         bits != (in->parity != NULL) || (bits && bits_of(in) != in->hash_count))
         return SP_CORRUPT;
-    if (is_pivot(in))
+    if (sp_star_role_is_pivot(in->role))
         put_pivot(d, row, in);
-    else if (!put_child(s, row, in))
+    else if (!put_kid(s, row, in))
         return SP_CORRUPT;
     if (in->role != SP_STAR_GHOST) {
         d->rows++;

@@ -10,15 +10,24 @@
  * Terms:
  *
  *   row       one signature in the index, by number; its name (sp_stars_options) orders rows
+ *   domain    a set of rows that can meet, as those of one cell
  *   probe     a search with a signature; it touches a star if it resembles one of its rows
  *   child     a row that resembles the pivot of its star
  *   adopted   a row that does not resemble the pivot but a child of it, its adopter
  *   fringe    the rows that are found through the star without being members (below)
  *   member    the pivot, a child or an adopted row
  *   kid       any row of a star but the pivot: a child, an adopted row, a row on the fringe
+ *   litter    the kids of a star that are of one kind, size and overlap with the pivot
+ *   foster star  of a new row that resembles no member: the star to whose fringe it can go
+ *   twin      by simhash, of a row: another one of its value in its star (below)
  *   headless  a star whose pivot was removed; the pivot's number stays in use, as a ghost
+ *   draining  a star whose kids move to a larger one, because the two pivots are similar
+ *   owes      said of a headless or draining star: kids of it have to move
  *   heir      the pivot to which kids of a headless or draining star move
+ *   risen     a kid that left its star for one of its own, of which it is the pivot
  *   orphan    a row on the fringe whose adopter was removed: the caller must insert it again
+ *   mark      a number that names a star, even after the star has ended (below)
+ *   kept      shingles that a signature has; of a capped one, fewer than the total of its page
  *
  * No similar row is missed. Let n be the number of kept shingles of a row y, and D = floor((1 -
  * tau) n). If J(x, y) >= tau, x lacks at most D of the shingles of y. (This also holds for capped
@@ -125,7 +134,7 @@ struct sp_stars_stats {
     uint64_t verified;   /* rows whose signature was compared with a probe's */
     uint64_t touches;
     uint64_t repivots;
-    uint64_t moved; /* children of pivots that left */
+    uint64_t moved; /* kids taken from the queues of headless and draining stars */
     uint64_t stars; /* now */
     uint64_t rows;  /* now */
     uint64_t postings;
@@ -287,6 +296,11 @@ enum sp_star_role {
     SP_STAR_FRINGE,  /* not a member; only found through the star */
     SP_STAR_ORPHAN   /* on the fringe since its adopter left; will be inserted again */
 };
+
+static inline bool sp_star_role_is_pivot(enum sp_star_role role)
+{
+    return role == SP_STAR_PIVOT || role == SP_STAR_GHOST;
+}
 
 /* What must be stored of a row to restore it without its signature. */
 struct sp_star_row {

@@ -1,15 +1,16 @@
 /* Finds the kids of a star that are similar to a probe. Bounds of the overlap (stars.h, kid) leave
  * some, which are compared, the nearest to the pivot first. Usually one of the first is similar. If
- * not, it may be that the nearest are just those that cannot be, however many they are: so the
- * others are tried by name, which is a hash, as if they were drawn at random. If that is often in
- * vain, an index finds those that can be similar (lacks.c), and others are not tried. */
+ * none of the first NEAREST is, the nearest may be just those that cannot be similar, however many
+ * they are; so the others are tried by name, which is a hash: as if they were drawn at random. If
+ * that is often in vain, an index finds those that can be similar (lacks.c), and others are not
+ * tried. */
 #include "base/mem.h"
 #include "base/order.h"
 #include "stars/bits.h"
 #include "stars/internal.h"
 #include "stars/patterns.h"
 
-/* A probe that is held against the kids of one star. */
+/* A probe that is compared with the kids of one star. */
 struct trial {
     struct sp_stars *stars;
     uint32_t number; /* of the star */

@@ -17,11 +17,6 @@ static struct sp_view key_of(char kind, uint32_t slot, char key[KEY_BYTES])
     return sp_view(key, KEY_BYTES);
 }
 
-static bool is_pivot(const struct sp_star_row *r)
-{
-    return r->role == SP_STAR_PIVOT || r->role == SP_STAR_GHOST;
-}
-
 static void encode(const struct sp_slot *s, const struct sp_star_row *r, struct sp_buf *out)
 {
     uint32_t words = r->parity ? sp_stars_parity_words(r->kept) : 0;
@@ -56,7 +51,7 @@ static void flush_slot(struct sp_compare_stage *c, uint32_t slot, struct sp_buf 
     if (s->owners || s->ghost) {
         if (!sp_compare_note(c, sp_stars_row_get(sp_cell_actor_of(c, slot)->domain, slot, &form)))
             return;
-        kind = is_pivot(&form) ? 'P' : 'K';
+        kind = sp_star_role_is_pivot(form.role) ? 'P' : 'K';
         encode(s, &form, value);
         sp_store_put(c->store, key_of(kind, slot, key), sp_buf_view(value));
     }
@@ -146,7 +141,7 @@ static enum sp_err restore(struct sp_compare_stage *c, uint32_t slot, char kind,
 {
     struct sp_cell_actor *cell = sp_cell_actor_get(c, f->cell);
     const struct sp_star_row *row = &f->row;
-    if (is_pivot(row) != (kind == 'P') ||
+    if (sp_star_role_is_pivot(row->role) != (kind == 'P') ||
         (row->role != SP_STAR_GHOST && sp_cell_actor_find(c, cell, f->content) != NO_SLOT) ||
         !sp_cell_actor_slot_take(c, cell, slot, f->content))
         return SP_CORRUPT;
@@ -163,7 +158,8 @@ static enum sp_err restore(struct sp_compare_stage *c, uint32_t slot, char kind,
         s->anchor = row->other;
     else if (row->role == SP_STAR_ADOPTED)
         s->anchor = row->adopter;
-    c->unsettled |= is_pivot(row) && (row->role == SP_STAR_GHOST || row->other != NO_SLOT);
+    c->unsettled |=
+        sp_star_role_is_pivot(row->role) && (row->role == SP_STAR_GHOST || row->other != NO_SLOT);
     return sp_stars_row_put(cell->domain, slot, row);
 }
 
