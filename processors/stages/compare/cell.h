@@ -7,7 +7,8 @@
  *
  * A page that has exactly the content of a row owns the row. The first owner is its spokesman:
  * matches name only this page. A row relies on the one row of a star to which it has an edge
- * (near.c). Debt is work that messages leave to later messages: kids to move, rows to probe again.
+ * (near.c). When that row leaves its star, the first one is recalled: it must probe again. Debt is
+ * work that messages leave to later messages: kids to move, recalls.
  *
  * Stored as
  *   'P' slot                  -> cell, content, the star's pivot (form.c)
@@ -19,19 +20,23 @@
  *
  * The signature is in the table of contents, which each row holds once.
  *
- *   core.c     helpers
+ *   compare.c  the steps of a cell: put, remove, probe, again
  *   cell.c     rows
  *   owners.c   the pages that own a row
- *   flush.c    writing rows to the store, and eviction
  *   slots.c    which content has which slot
  *   near.c     puts rows into the index, removes them, and sends the edges that follow
- *   relied.c   which rows rely on which
+ *   relied.c   which rows rely on which; the queue of recalls
  *   debt.c     deferred work
- *   form.c     stored forms
- *   load.c     restoring a stage from its store
- *   maps.c, move.c   partition maps
+ *   flush.c    writes rows to the store, and evicts them
+ *   form.c     stored forms of slots
+ *   load.c     restores a stage from its store
+ *   ahead.c    prefetches, and lets the store read ahead
+ *   maps.c     the partition maps with which rows were stored
+ *   move.c     moves pages out of the cells of a map that is being replaced
+ *   core.c     helpers
  *
- * All functions set c->err and return NULL or 0 if the store fails. */
+ * If the store fails, functions set c->err; those that return a pointer or a slot then return NULL
+ * or NO_SLOT. */
 #ifndef SP_COMPARE_CELL_H
 #define SP_COMPARE_CELL_H
 
@@ -96,7 +101,8 @@ struct sp_cell_actor {
     struct sp_stars_domain *domain;
 };
 
-/* A row of cell `home` that relied on a row of cell `at`, which has left its star. */
+/* A row of cell `home` must probe again, because it relied on a row of cell `at` that has left its
+ * star. */
 struct sp_recall {
     uint32_t at; /* the cell to be probed; EVERYWHERE: all */
     uint32_t home;
@@ -178,6 +184,7 @@ bool sp_compare_note(struct sp_compare_stage *c, enum sp_err err);
 
 /* ---- slots.c ---- */
 
+/* The slot of the content, or NO_SLOT. */
 uint32_t sp_cell_actor_find(const struct sp_compare_stage *c, const struct sp_cell_actor *cell,
                             struct sp_id content);
 /* A free slot for a content of the cell, or NO_SLOT with an error if there are too many. */
@@ -205,10 +212,11 @@ void sp_cell_actor_prefetch(const struct sp_cell_actor *cell, struct sp_id conte
 /* Makes a slot with an empty row for a content that has none, and holds its signature. */
 uint32_t sp_cell_actor_store(struct sp_compare_stage *c, struct sp_cell_actor *cell,
                              struct sp_signature *signature);
-/* The stored form of a row with so many owners. */
+/* Decodes the stored form of a row with so many owners. */
 enum sp_err sp_cell_actor_decode_row(struct sp_view value, uint32_t owners, struct sp_row *row);
+/* The row of a slot with owners, and the signature of any slot in use, from memory or the store;
+ * borrowed until the end of the step. */
 struct sp_row *sp_cell_actor_row(struct sp_compare_stage *c, uint32_t slot);
-/* Borrowed until the end of the step. */
 struct sp_signature *sp_cell_actor_signature(struct sp_compare_stage *c, uint32_t slot);
 /* Announces calls of both, so that the store reads ahead. */
 void sp_cell_actor_expect_row(struct sp_compare_stage *c, uint32_t slot);
@@ -282,6 +290,7 @@ bool sp_near_probe_star(struct sp_compare_stage *c, uint32_t slot, uint32_t mark
 /* Probes all other cells that the row visits, or one of them, for its first owner. */
 void sp_near_probe_others(struct sp_compare_stage *c, uint32_t slot);
 void sp_near_probe_cell(struct sp_compare_stage *c, uint32_t slot, uint32_t cell);
+/* Sends the page actor of `from` an edge to `to`. */
 void sp_near_send_edge(struct sp_compare_stage *c, struct sp_owner from, struct sp_owner to);
 /* Handles the rows that the index has changed: links rows that have a new anchor to it, and queues
  * rows that have left their star. */
@@ -301,8 +310,8 @@ void sp_relied_free(struct sp_compare_stage *c);
 /* While loading. `clean_at`: as it was when the row was added. */
 void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content,
                    uint32_t clean_at);
-/* While loading, in the order of the keys: queues a recall, which is stored already. Nobody knows
- * its star any more, so the row probes all, once. */
+/* While loading, in the order of the keys: queues a recall, which is stored already. Marks do not
+ * outlast a restart, so the row probes all stars, once. */
 void sp_compare_queue_restore(struct sp_compare_stage *c, struct sp_recall recall);
 /* Queues a recall, which the next flush stores. */
 void sp_compare_queue_add(struct sp_compare_stage *c, struct sp_recall recall);
@@ -321,12 +330,15 @@ void sp_form_flush(struct sp_compare_stage *c);
 /* Loads a stored row; load all pivots before the kids. */
 enum sp_err sp_form_load(struct sp_compare_stage *c, struct sp_view key, struct sp_view value);
 
-/* Whether the stage has that cell (maps.c). */
+/* ---- maps.c ---- */
+
+/* SP_OK: the stage has that cell. SP_OTHER_MAP: it is one of another map. SP_CORRUPT: there is no
+ * such cell. */
 enum sp_err sp_compare_check_cell(const struct sp_compare_stage *c, uint32_t cell);
-/* Whether it is a cell of the previous map, so that its pages must move (maps.c). */
+/* Whether it is a cell of the previous map, so that its pages must move. */
 bool sp_cell_is_leaving(const struct sp_compare_stage *c, uint32_t cell);
 
-/* Checks that the stored rows were made with the maps in use, or that the store is new (maps.c). */
+/* Checks that the stored rows were made with the maps in use, or that the store is new. */
 enum sp_err sp_compare_check_maps(struct sp_compare_stage *c);
 /* Notes the maps in use, once. */
 void sp_compare_flush_maps(struct sp_compare_stage *c);

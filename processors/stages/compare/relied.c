@@ -1,16 +1,17 @@
-/* Keeps track of reliance between rows, and queues the rows that must probe again.
+/* Keeps track of reliance between rows, and queues recalls: rows that must probe again.
  *
- * A row that touched a star relies on the member to which it was linked. No message says when the
- * row is deleted or no longer relies on it; an outdated note costs one probe when the member
- * leaves, or nothing if the row is deleted. So that such notes do not pile up, a list that has
- * doubled is cleaned: deleted rows of this cell are dropped, and rows of other cells, whose state
- * is unknown, are asked to probe again. Each new row pays for O(1) of that.
+ * A row that touched a star relies on the member to which it was linked. Each slot has a list of
+ * the rows that rely on it. No message says when such a row is deleted, or no longer relies on the
+ * slot; an outdated entry costs one probe when the member leaves, or nothing if the row is deleted.
+ * So that such entries do not pile up, a list that has doubled is cleaned: deleted rows of this
+ * cell are dropped, and rows of other cells, whose state is unknown, are asked to probe again. Each
+ * new row pays for O(1) of that.
  *
- * Each note is stored with the length at which the list is cleaned next. A restart would otherwise
+ * Each entry is stored with the length at which the list is cleaned next. A restart would otherwise
  * begin with short lists, and rows that were just asked would be asked again; where restarts are
  * frequent, there was no end to that.
  *
- * A row that probes again is noted again wherever it touches something. Such repeats are dropped
+ * A row that probes again enters the list of whatever it touches again. Such repeats are dropped
  * and do not count. Otherwise two lists of the same rows would ask these in turn endlessly. */
 #include <stdlib.h>
 
@@ -268,7 +269,7 @@ void sp_relied_delete(struct sp_compare_stage *c, uint32_t slot)
 {
     if (!list_of(c, slot))
         return;
-    /* Kids of a headless star have moved to the star of its heir without a word. */
+    /* Kids of a headless star have moved to the star of its heir, which is not reported. */
     bool headless = sp_stars_ghost(c->stars, slot) != NO_SLOT;
     bool ask = headless || sp_stars_members(c->stars, slot) > 1;
     end(c, slot, ask, ask ? sp_stars_mark(c->stars, slot) : 0);
