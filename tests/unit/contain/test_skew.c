@@ -64,7 +64,7 @@ static void check_linear(struct work small, struct work large)
     CU_ASSERT(large.candidates < 6 * small.candidates + 6ull * LARGE);
 }
 
-TEST(pages_of_one_site_with_a_long_menu)
+TEST(pages_of_one_site_with_a_long_menu_take_linear_work)
 {
     struct work learned = menus(LARGE, 300, 0.5, true), all = menus(LARGE, 300, 1, true);
     check_linear(menus(SMALL, 300, 0.5, true), learned);
@@ -73,7 +73,7 @@ TEST(pages_of_one_site_with_a_long_menu)
     CU_ASSERT(all.contained > 100);    /* through the shared menu */
 }
 
-TEST(pages_of_many_sites_with_the_same_text)
+TEST(pages_of_many_sites_with_the_same_text_take_linear_work)
 {
     check_linear(menus(SMALL, 300, 0.5, false), menus(LARGE, 300, 0.5, false));
     check_linear(menus(SMALL, 150, 0.5, false), menus(LARGE, 150, 0.5, false));
@@ -156,7 +156,7 @@ TEST(pages_that_have_nothing_in_common_look_up_few_lists)
     world_close(&w);
 }
 
-TEST(parts_of_one_manual)
+TEST(parts_of_one_manual_take_linear_work)
 {
     check_linear(parts(SMALL, 0, NO_CAP), parts(LARGE, 0, NO_CAP));
 }

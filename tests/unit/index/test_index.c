@@ -157,7 +157,7 @@ TEST(finds_what_a_look_at_all_documents_finds)
     check_method("shingles");
 }
 
-TEST(finds_it_with_keys_instead_of_shingles)
+TEST(an_index_by_keys_finds_what_is_similar)
 {
     check_method("simhash");
     check_method("combined");

@@ -182,10 +182,10 @@ static uint32_t *copy(const uint32_t *numbers, size_t count)
     return to;
 }
 
-void sample_work(struct sample *s, uint32_t children)
+void sample_work(struct sample *s, uint32_t kids)
 {
     struct sp_stars_left left;
-    SP_ASSERT(sp_stars_work(s->domain, children, &left) == SP_OK);
+    SP_ASSERT(sp_stars_work(s->domain, kids, &left) == SP_OK);
     uint32_t *rows = copy(left.rows, left.count), *moved = copy(left.moved, left.moved_count);
     size_t moved_count = left.moved_count;
     for (size_t i = 0; i < left.ghost_count; i++)
@@ -282,9 +282,9 @@ void sample_restore(struct sample *s)
     sp_stars_free(s->stars);
     sp_stars_domain_free(s->domain);
     open_index(s, &s->similarity, s->max_shingles, small);
-    for (int children = 0; children < 2; children++)
+    for (int kids = 0; kids < 2; kids++)
         for (uint32_t i = 0; i < count; i++)
-            if ((rows[i].row.role > SP_STAR_GHOST) == (children == 1))
+            if ((rows[i].row.role > SP_STAR_GHOST) == (kids == 1))
                 SP_ASSERT(sp_stars_row_put(s->domain, rows[i].number, &rows[i].row) == SP_OK);
     sp_stars_settle(s->stars);
     for (uint32_t i = 0; i < count; i++) {

@@ -45,8 +45,8 @@ struct sp_signature *signature_of_set(const struct sample *s, uint32_t *shingles
 /* Adds a row, taking ownership of the signature; returns its number. */
 uint32_t sample_add(struct sample *s, struct sp_signature *signature);
 void sample_remove(struct sample *s, uint32_t row);
-/* Moves this many children of pivots that left, or all of them. */
-void sample_work(struct sample *s, uint32_t children);
+/* Moves this many kids of stars that owe, or all of them. */
+void sample_work(struct sample *s, uint32_t kids);
 void sample_settle(struct sample *s);
 
 /* Whether stars and edges connect exactly the similar rows. */

@@ -169,44 +169,6 @@ TEST(repeated_shingles_lose_nothing)
     sample_done(&s);
 }
 
-static struct sp_signature *some_repeated(struct sample *s)
-{
-    uint32_t shingles[60], count = (uint32_t)sample_random(s, 60);
-    uint32_t most = 1 + (uint32_t)sample_random(s, 2000);
-    for (uint32_t k = 0; k < count; k++)
-        shingles[k] = 1 + (uint32_t)sample_random(s, most);
-    return signature_of_set(s, shingles, count, 0);
-}
-
-static uint32_t beside_by_definition(const struct sp_signature *child,
-                                     const struct sp_signature *pivot)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < child->shingle_count; i++) {
-        bool has = i > 0 && child->hashes[i] == child->hashes[i - 1];
-        for (uint32_t k = 0; k < pivot->shingle_count; k++)
-            has |= child->hashes[i] == pivot->hashes[k];
-        count += !has;
-    }
-    return count;
-}
-
-TEST(what_a_pivot_does_not_have_is_counted_once_also_if_shingles_repeat)
-{
-    struct sample s;
-    struct sp_similarity_options o = shingles_at(0.8);
-    sample_init(&s, &o, 1024, false);
-    for (uint32_t i = 0; i < 2000; i++) {
-        struct sp_signature *child = some_repeated(&s), *pivot = some_repeated(&s);
-        uint32_t hashes[60], count = beside_by_definition(child, pivot);
-        CU_ASSERT_EQUAL(sp_star_beside_of(s.stars, child, pivot), count);
-        CU_ASSERT_EQUAL(sp_star_kid_beside(child, pivot, hashes), count);
-        sp_signature_unref(child);
-        sp_signature_unref(pivot);
-    }
-    sample_done(&s);
-}
-
 TEST(the_candidates_of_a_probe_are_announced_together)
 {
     enum { EACH = 40 };

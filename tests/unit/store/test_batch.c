@@ -46,7 +46,7 @@ static int number_in(const char *key)
 }
 
 /* Random keys, as most are. */
-TEST(random_keys)
+TEST(keys_in_random_order_are_sorted)
 {
     for (int times = 1; times <= 4; times *= 4) {
         struct sp_write_batch b = {0};
@@ -60,7 +60,7 @@ TEST(random_keys)
 }
 
 /* The first bytes of all keys are equal, and the order is the worst for an insertion. */
-TEST(long_equal_beginnings_in_reverse)
+TEST(keys_that_begin_alike_in_reverse_order_are_sorted)
 {
     struct sp_write_batch b = {0};
     for (int i = WRITES - 1; i >= 0; i--) {
@@ -72,7 +72,7 @@ TEST(long_equal_beginnings_in_reverse)
 }
 
 /* They differ only where the radix sort does not look at first. */
-TEST(keys_that_differ_late_in_reverse)
+TEST(keys_that_differ_late_in_reverse_order_are_sorted)
 {
     struct sp_write_batch b = {0};
     for (int i = WRITES - 1; i >= 0; i--) {

@@ -5,7 +5,7 @@
 #define TEXT(type, literal, text)                                                                  \
     CU_ASSERT_STRING_EQUAL(helper_extract(SP_TEXT_ALL, type, BYTES(literal), false), text)
 
-TEST(from_the_header)
+TEST(the_charset_of_the_header_is_used)
 {
     TEXT("text/html; charset=windows-1252", "caf\xe9 \x80", "café €\n");
     TEXT("text/html; charset=\"ISO-8859-1\"", "\x93quoted\x94", "“quoted”\n");
@@ -19,7 +19,7 @@ TEST(from_the_header)
     TEXT("text/plain;charset=utf-8", "caf\xc3\xa9", "café\n");
 }
 
-TEST(from_a_meta_tag)
+TEST(a_meta_tag_names_the_charset_if_the_header_does_not)
 {
     TEXT("text/html", "<meta charset=windows-1251><p>\xcc\xe8\xf0", "Мир\n");
     TEXT("",
@@ -33,7 +33,7 @@ TEST(from_a_meta_tag)
     TEXT("text/html", "<meta charset=utf-16>caf\xc3\xa9", "café\n");
 }
 
-TEST(from_a_byte_order_mark)
+TEST(a_byte_order_mark_overrides_the_header)
 {
     TEXT("text/plain; charset=koi8-r",
          "\xef\xbb\xbf"
@@ -46,7 +46,7 @@ TEST(from_a_byte_order_mark)
                            "x\n");
 }
 
-TEST(unknown_or_missing)
+TEST(an_unknown_charset_is_utf_8_or_windows_1252)
 {
     TEXT("text/plain", "caf\xc3\xa9", "café\n");
     TEXT("text/plain", "caf\xe9", "café\n");
@@ -104,7 +104,7 @@ TEST(valid_utf8_is_recognised_at_every_offset)
     }
 }
 
-TEST(the_format_by_type_or_content)
+TEST(the_format_is_that_of_the_type_or_else_of_the_content)
 {
     CU_ASSERT_EQUAL(sp_text_format(sp_view_str("Text/HTML; charset=x"), BYTES("")), SP_FORMAT_HTML);
     CU_ASSERT_EQUAL(sp_text_format(sp_view_str("application/xhtml+xml"), BYTES("")),

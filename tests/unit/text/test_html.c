@@ -3,7 +3,7 @@
 
 #define ALL(html, text) CU_ASSERT_STRING_EQUAL(all_of_html(html), text)
 
-TEST(named_references)
+TEST(named_references_become_characters)
 {
     ALL("a &amp; b &lt;c&gt; &quot;d&quot;", "a & b <c> \"d\"\n");
     ALL("&eacute;&Eacute;&nbsp;&hellip;&CounterClockwiseContourIntegral;", "éÉ\u00a0…∳\n");
@@ -11,14 +11,14 @@ TEST(named_references)
     ALL("&AMP;&COPY;", "&©\n");
 }
 
-TEST(references_without_semicolon)
+TEST(references_without_semicolon_are_read_as_by_browsers)
 {
     ALL("AT&ampT &copy2020 &notit; &notin; &ltb", "AT&T ©2020 ¬it; ∉ <b\n");
     ALL("&noti &unknown; &hellip", "¬i &unknown; &hellip\n"); /* names that need the semicolon */
     ALL("a & b && c &; &", "a & b && c &; &\n");
 }
 
-TEST(numeric_references)
+TEST(numeric_references_become_characters_or_a_replacement)
 {
     ALL("&#65;&#x42;&#X43;&#68 &#x45g", "ABCD Eg\n");
     ALL("&#128;&#150;&#x92;&#x9f;", "€–’Ÿ\n"); /* windows-1252 */
@@ -27,7 +27,7 @@ TEST(numeric_references)
     ALL("&#x1F600;", "\U0001F600\n");
 }
 
-TEST(comments_and_declarations)
+TEST(comments_and_declarations_are_no_text)
 {
     ALL("<!DOCTYPE html PUBLIC \"a>b\">x", "b\">x\n"); /* '>' ends it even inside quotes */
     ALL("a<!-- b > c -- d -->e", "ae\n");
@@ -40,7 +40,7 @@ TEST(comments_and_declarations)
     ALL("<math><mi><![CDATA[x<y]]></mi></math>", "x<y\n");
 }
 
-TEST(text_that_looks_like_a_tag)
+TEST(what_begins_like_a_tag_and_is_none_is_text)
 {
     ALL("1 < 2 <3 and a <- b", "1 < 2 <3 and a <- b\n");
     ALL("a<", "a<\n");
@@ -62,7 +62,7 @@ TEST(attributes_hide_what_they_contain)
     ALL("<i a=>x</i>", "x\n");
 }
 
-TEST(raw_text_elements)
+TEST(raw_text_elements_end_only_at_their_own_tag)
 {
     ALL("a<script>if (a<b) x('</p>');</script>b", "ab\n");
     ALL("a<style>p > a {}</style>b<noscript><p>c</noscript>d", "abd\n");
@@ -78,7 +78,7 @@ TEST(raw_text_elements)
     ALL("<plaintext><b>&amp;</plaintext>", "<b>&amp;</plaintext>\n");
 }
 
-TEST(invisible_elements)
+TEST(invisible_elements_are_no_text)
 {
     ALL("a<template>b<template>c</template>d</template>e", "ae\n");
     ALL("a<svg><title>b</title><path/><text>c</text></svg>d", "ad\n");
@@ -89,7 +89,7 @@ TEST(invisible_elements)
         "Born (1920)\n");
 }
 
-TEST(scripts_that_hold_the_page)
+TEST(script_templates_are_text_only_if_they_hold_the_page)
 {
     /* Script templates count as text only if the page has little other text. */
     ALL("<script type=\"text/x-handlebars-template\"><p>All of the <b>content</b>."
@@ -99,7 +99,7 @@ TEST(scripts_that_hold_the_page)
         "The page's own text.\n");
 }
 
-TEST(words_across_and_between_elements)
+TEST(blocks_and_breaks_separate_words_and_other_elements_do_not)
 {
     ALL("<p>b<b>ol</b>d</p>", "bold\n");
     ALL("<p>a<br>b<img src=x>c</p>", "a b c\n");
@@ -107,7 +107,7 @@ TEST(words_across_and_between_elements)
     ALL("  <p>\n  a\n  </p>\n  <p> </p> <div></div>b", "a\nb\n");
 }
 
-TEST(unterminated_constructs)
+TEST(constructs_that_never_end_are_no_text)
 {
     static const char *const ends[] = {
         "<!-- b",
@@ -148,7 +148,7 @@ static struct sp_view repeated(const char *what, size_t count, struct sp_buf *ou
     return sp_buf_view(out);
 }
 
-TEST(nesting_bombs)
+TEST(millions_of_tags_take_linear_time)
 {
     /* Two million tags each; only linear work finishes within the case's time-out. */
     static const char *const bombs[] = {

@@ -25,7 +25,7 @@ TEST(front_matter_is_dropped)
     MD("a\n---\nb", "a\n---\nb\n");
 }
 
-TEST(links_and_images)
+TEST(links_and_images_leave_their_text)
 {
     CU_ASSERT_TRUE(
         md_words("See [the docs](http://x.org/a_(b)?q=1 \"title\") now", "See the docs now"));
@@ -37,14 +37,14 @@ TEST(links_and_images)
     CU_ASSERT_TRUE(md_words("a < b > c", "a b c"));
 }
 
-TEST(emphasis_and_escapes)
+TEST(emphasis_and_escapes_leave_their_text)
 {
     CU_ASSERT_TRUE(
         md_words("**b**old _it_ ~~gone~~ `code` snake_case", "bold it gone code snake_case"));
     CU_ASSERT_TRUE(md_words("\\*not\\* 1\\. &amp; &eacute;t&eacute;", "not 1 été"));
 }
 
-TEST(blocks_of_markdown)
+TEST(marks_of_blocks_are_no_words)
 {
     MD("# Title\nText on\ntwo lines\n\n- item\n- other\n1. one\n> quote",
        "# Title\nText on\ntwo lines\n- "

@@ -3,7 +3,7 @@
 #include "text/words.h"
 #include "text_helper.h"
 
-TEST(ascii_words)
+TEST(words_are_runs_of_letters_digits_and_underscores_in_any_case)
 {
     CU_ASSERT_EQUAL(word_count("The quick brown fox, 42 snake_case x1."), 7);
     CU_ASSERT_EQUAL(word_count(""), 0);
@@ -17,7 +17,7 @@ TEST(ascii_words)
     CU_ASSERT_TRUE(same_words("don't", "don t"));
 }
 
-TEST(words_of_every_length_and_place)
+TEST(words_are_equal_at_every_length_and_place)
 {
     /* A word's hash must not depend on its position or on what follows. */
     char text[400];
@@ -101,7 +101,7 @@ TEST(forms_that_stay_different)
     CU_ASSERT_FALSE(same_words("\u0140", "l\u00b7"));
 }
 
-TEST(scripts_with_spaces)
+TEST(in_scripts_with_spaces_marks_belong_to_their_word)
 {
     CU_ASSERT_EQUAL(word_count("नमस्ते दुनिया"), 2); /* vowel signs belong to the word */
     CU_ASSERT_EQUAL(word_count("مرحبا بالعالم، كيف؟"), 3);
@@ -110,7 +110,7 @@ TEST(scripts_with_spaces)
     CU_ASSERT_EQUAL(word_count("Привет, мир"), 2);
 }
 
-TEST(scripts_without_spaces)
+TEST(in_scripts_without_spaces_each_character_is_a_word)
 {
     CU_ASSERT_EQUAL(word_count("日本語です。"), 5);
     CU_ASSERT_EQUAL(word_count("中国 ABC中国x1"), 6);
@@ -120,7 +120,7 @@ TEST(scripts_without_spaces)
     CU_ASSERT_EQUAL(word_count("ភាសាខ្មែរ"), 5);
 }
 
-TEST(invalid_bytes_separate)
+TEST(invalid_bytes_separate_words)
 {
     CU_ASSERT_TRUE(same_words("a\xff"
                               "b\xe2\x82 c\xf0",
