@@ -1,5 +1,6 @@
 /* The page actor: a page's version, the signature that waits for its cell, and the pointer to its
- * group. It alone writes to the cells about its page, and publishes its status: this gives order.
+ * group. It alone writes to the cells about its page, and publishes its status (publish.c): this
+ * gives order.
  *
  * The path of a version: crawled -> (group: change -> applied) -> put into its cell -> matches ->
  * link. A version with unchanged content ends at once.
@@ -7,20 +8,11 @@
  * Forgetting a page is like a version without content: its group hears of it, then it leaves its
  * cell. The husk that is left is dropped and deleted, but stays while others redirect to it. */
 #include "base/mem.h"
-#include "base/url.h"
 #include "group/page_actor.h"
 
 static bool leaves_out(const struct sp_group_stage *st, enum sp_canary canary)
 {
     return st->options.canary == canary;
-}
-
-static void publish(struct sp_group_stage *st, struct sp_page_actor *p)
-{
-    p->moved = false;
-    struct sp_page_view view = sp_page_actor_view(p);
-    struct sp_status_event e = sp_page_view_status(&view);
-    st->outbox.publish(st->outbox.arg, &e);
 }
 
 static void send_to_group(struct sp_group_stage *st, const struct sp_page_actor *p,
@@ -169,7 +161,7 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
     if (same) {
         st->stats.unchanged++;
         if (p->status != SP_STATUS_NONE)
-            publish(st, p);
+            sp_page_actor_publish(st, p);
         if (concerns_group)
             sp_page_actor_send_change(st, p);
         return;
@@ -337,36 +329,6 @@ static void take_group(struct sp_group_stage *st, struct sp_page_actor *p, struc
     sp_page_actor_changed(st, p);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-/* Whether the two URLs, either of which may be NULL, are one page's, however they are spelled. */
-static bool same_page(const char *a, const char *b)
-{
-    bool same = same_text(a, b);
-    if (same || !a || !b)
-        return same;
-    struct sp_buf canonical = {0};
-    struct sp_id x, y;
-    same = sp_url_page(sp_view_str(a), &canonical, &x) == SP_OK &&
-           sp_url_page(sp_view_str(b), &canonical, &y) == SP_OK && sp_id_eq(x, y);
-    sp_buf_done(&canonical);
-    return same;
-}
-
-/* Whether the status must be published: the verdict has changed, or for a kept page its group or
- * the group's size. A loser's group is in its winner's status, so a merge publishes nothing for
- * losers. */
-static bool is_news(const struct sp_page_actor *p, const struct sp_verdict *v)
-{
-    if (p->status != v->status || p->reason != v->reason || p->similarity != v->similarity ||
-        !same_page(p->winner_url, v->winner_url))
-        return true;
-    return sp_status_is_kept(v->status) && (p->moved || p->group_size != v->group_size);
-}
-
 /* Its group has dropped the page: either it has been crawled again, or nothing is left of it. */
 static void on_dropped(struct sp_group_stage *st, struct sp_page_actor *p)
 {
@@ -402,34 +364,8 @@ static void on_status(struct sp_group_stage *st, struct sp_message *m)
     if (!p || (is_outdated(p, v) && !leaves_out(st, SP_CANARY_NO_EPOCH)))
         return;
     take_group(st, p, v->far, v->epoch);
-    if (v->content_version != p->content_version || p->kind == SP_PAGE_UNSEEN)
-        return;
-    p->rule = v->rule; /* for the next event, for whatever reason that is published */
-    if (!is_news(p, v))
-        return;
-    p->status = v->status;
-    p->reason = v->reason;
-    p->similarity = v->similarity;
-    p->group_size = v->group_size;
-    sp_free(p->winner_url);
-    p->winner_url = v->winner_url;
-    v->winner_url = NULL;
-    publish(st, p);
-}
-
-enum sp_err sp_group_stage_contained(struct sp_group_stage *st, struct sp_id page, const char *url,
-                                     float containment)
-{
-    struct sp_page_actor *p = sp_page_actor_get(st, page);
-    if (!p || (same_text(p->contained_in, url) && p->containment == containment))
-        return st->err;
-    sp_free(p->contained_in);
-    p->contained_in = sp_strdup(url);
-    p->containment = containment;
-    sp_page_actor_changed(st, p);
-    if (sp_status_is_kept(p->status))
-        publish(st, p);
-    return st->err;
+    if (v->content_version == p->content_version && p->kind != SP_PAGE_UNSEEN)
+        sp_page_actor_take_verdict(st, p, v);
 }
 
 /* A group no longer holds a page of a message. It told the page its new group before it bounced the

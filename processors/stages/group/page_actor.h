@@ -62,6 +62,14 @@ static inline bool sp_page_actor_is_husk(const struct sp_page_actor *p)
     return p->kind == SP_PAGE_UNSEEN && p->version > 0;
 }
 
+/* ---- publish.c */
+/* Publishes the page's status with its present version. */
+void sp_page_actor_publish(struct sp_group_stage *st, struct sp_page_actor *p);
+/* Its group's verdict on its present content: takes it, and publishes the status if that is news.
+ * The verdict has lost the winner's URL then. */
+void sp_page_actor_take_verdict(struct sp_group_stage *st, struct sp_page_actor *p,
+                                struct sp_verdict *v);
+
 /* ---- erase.c */
 /* The caller keeps the message. */
 void sp_page_actor_erase(struct sp_group_stage *st, struct sp_message *m);
