@@ -129,18 +129,42 @@ static inline int sp_worker_timeout_ms(const struct sp_worker *w)
     return w->options->timeout_ms ? (int)w->options->timeout_ms : TIMEOUT_MS;
 }
 
+/* ---- log.c ---- */
+
+/* Logs a line of up to 1,023 bytes at that level, as printf would write it. */
 void sp_worker_say(struct sp_worker *w, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Offsets of the input that are not handled yet, of all partitions, as of the last fetches; needs
- * the tasks. */
-uint64_t sp_worker_lag(const struct sp_worker *w);
-/* Once a second; needs the tasks. */
-void sp_worker_measure(struct sp_worker *w);
+/* ---- needs.c ---- */
+
+/* At the start of a round: the partitions of the topics that the stage needs. The round ends if one
+ * cannot be used as it is or is missing. One that was there in an earlier round is asked for again
+ * for half a minute first. */
+enum sp_err sp_needs_look(struct sp_worker *w);
+
+/* ---- assignment.c: callbacks and errors of the consumer ---- */
+
+/* Partitions were assigned or revoked. */
+void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
+                           rd_kafka_topic_partition_list_t *list, void *arg);
+/* Closes the databases and stages of all tasks, and gives up the copies. What was not committed is
+ * lost, and its messages are read again. */
+void sp_assignment_close(struct sp_worker *w);
+/* The broker has refused the next offset of a partition that is ours: notes what is missing, if it
+ * does not exist any more. */
+enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition);
+
+/* ---- loading.c ---- */
+
+/* Opens the stage of a task, whose database is restored. */
+enum sp_err sp_loading_run(struct sp_worker *w, struct sp_task *t);
+
+/* ---- intake.c ---- */
+
 /* Pauses and resumes; in each turn of the loop. */
 void sp_intake_control(struct sp_worker *w);
-/* Opens a transaction if the stage has work that no message causes. */
-void sp_worker_upkeep(struct sp_worker *w);
+
+/* ---- step.c ---- */
 
 /* The handling of one message, and what the worker had sent before it. */
 struct sp_step {
@@ -157,8 +181,12 @@ struct sp_step sp_step_begin(const struct sp_worker *w);
 void sp_step_end(struct sp_worker *w, const struct sp_step *step, const struct sp_task *t,
                  const rd_kafka_message_t *m, const char *what, uint64_t read_us);
 
+/* ---- aside.c ---- */
+
 /* A message that the stage refused with SP_OTHER_MAP. False: it cannot be put aside (aside.h). */
 bool sp_worker_set_aside(struct sp_worker *w, struct sp_task *t, const rd_kafka_message_t *m);
+
+/* ---- direct.c ---- */
 
 /* Delivers what is kept for tasks that have caught up, and what follows from it. */
 void sp_direct_deliver(struct sp_worker *w);
@@ -167,31 +195,46 @@ void sp_direct_post(struct sp_worker *w);
 /* Of a task that is closed. */
 void sp_direct_drop(struct sp_worker *w, struct sp_task *t);
 
+/* ---- transaction.c ---- */
+
 /* Once the topics are known and the producer is open. */
 void sp_transaction_open_outlets(struct sp_worker *w);
+/* Begins a transaction unless one is open. Returns the failure of the round. */
 enum sp_err sp_transaction_begin(struct sp_worker *w);
+/* Commits the open transaction, if there is one, and then the local databases. After a failure the
+ * transaction may be left open: abort it. Returns the failure of the round. */
 enum sp_err sp_transaction_commit(struct sp_worker *w);
+/* Aborts the open transaction, if there is one. An error does not matter: the broker ends it after
+ * transaction.timeout.ms. */
 void sp_transaction_abort(struct sp_worker *w);
+/* Sends the beginning of a message that cannot be handled to the dead letters. `why`: NULL, or a
+ * sentence, else that of the error. */
 void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, enum sp_err err,
                                 const char *why);
-/* Gives a message to librdkafka. SP_TOO_LARGE: it does not accept it, and nothing was given. */
-enum sp_err sp_output_try(struct sp_worker *w, const struct sp_outgoing *o);
-/* The same, and the stage ends if the message is too large. */
-void sp_output_give(struct sp_worker *w, const struct sp_outgoing *o);
-void sp_output_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes);
-void sp_output_batch_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes);
+/* Of the producer: notes where messages went, and what could not be delivered. */
+void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg);
 
-/* At the begin of a transaction: messages wait, if the stage has state. */
+/* ---- waiting.c ---- */
+
+/* A transaction has begun: its messages wait, if the stage has state. */
 void sp_waiting_begin(struct sp_worker *w);
 /* False: this message does not wait. */
 bool sp_waiting_put(struct sp_worker *w, const struct sp_outgoing *o, struct sp_outlet *outlet);
 /* Gives librdkafka what waits. What comes later in the transaction does not wait. */
 void sp_waiting_end(struct sp_worker *w);
 
-/* At the start of a round: the partitions of the topics that the stage needs. The round ends if one
- * cannot be used as it is or is missing. One that was there in an earlier round is asked for again
- * for half a minute first. */
-enum sp_err sp_needs_look(struct sp_worker *w);
+/* ---- output.c ---- */
+
+/* Gives a message to librdkafka. SP_TOO_LARGE: it does not accept it, and nothing was given. */
+enum sp_err sp_output_try(struct sp_worker *w, const struct sp_outgoing *o);
+/* The same, and the stage ends if the message is too large. */
+void sp_output_give(struct sp_worker *w, const struct sp_outgoing *o);
+/* Ends the stage: a message of so many bytes, or the batch that it is in, is larger than the topic
+ * accepts. */
+void sp_output_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes);
+void sp_output_batch_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes);
+
+/* ---- remade.c ---- */
 
 /* A message was delivered at an offset that is not above the last one of its partition: notes that
  * the topic may be another one. */
@@ -210,8 +253,7 @@ void sp_remade_error(rd_kafka_t *consumer, int code, const char *reason, void *a
 /* Once the tasks are open: warns if the statuses are gone. */
 void sp_remade_look(struct sp_worker *w);
 
-/* Of the producer: notes where messages went, and what could not be delivered. */
-void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg);
+/* ---- damage.c ---- */
 
 /* Whether files of a database are damaged, so that a new database would help. It would not help
  * against a full disk, or one that cannot be written to. `text`: the database's error message. */
@@ -221,14 +263,14 @@ bool sp_damage_is(enum sp_err err, const char *text);
 enum sp_err sp_damage_note(struct sp_worker *w, struct sp_task *t, enum sp_err err,
                            const char *what, const char *detail);
 
-/* Of the consumer. */
-void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
-                           rd_kafka_topic_partition_list_t *list, void *arg);
-void sp_assignment_close(struct sp_worker *w);
-/* Opens the stage of a task, whose database is restored. */
-enum sp_err sp_loading_run(struct sp_worker *w, struct sp_task *t);
-/* The broker has refused the next offset of a partition that is ours: notes what is missing, if it
- * does not exist any more. */
-enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition);
+/* ---- meter.c ---- */
+
+/* Offsets of the input that are not handled yet, of all partitions, as of the last fetches; needs
+ * the tasks. */
+uint64_t sp_worker_lag(const struct sp_worker *w);
+/* Once a second; needs the tasks. */
+void sp_worker_measure(struct sp_worker *w);
+/* Opens a transaction if the stage has work that no message causes. */
+void sp_worker_upkeep(struct sp_worker *w);
 
 #endif
