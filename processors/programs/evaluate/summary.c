@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "evaluate/again.h"
 #include "evaluate/bring.h"
 #include "evaluate/experiment.h"
+#include "evaluate/texts.h"
 
 enum { HOSTS_SHOWN = 20, EXAMPLES = 3, SIZES = 4 };
 
@@ -160,48 +160,14 @@ static size_t pick(const struct sp_brought *b, struct example *ret_examples)
     return picked;
 }
 
-struct texts {
-    uint32_t fetches[2 * EXAMPLES]; /* ascending, each once */
-    struct sp_buf texts[2 * EXAMPLES];
-    size_t count;
-    struct sp_text *reader;
-};
-
-static void want(struct texts *x, uint32_t fetch)
-{
-    size_t at = 0;
-    while (at < x->count && x->fetches[at] < fetch)
-        at++;
-    if (at < x->count && x->fetches[at] == fetch)
-        return;
-    memmove(x->fetches + at + 1, x->fetches + at, (x->count - at) * sizeof *x->fetches);
-    x->fetches[at] = fetch;
-    x->count++;
-}
-
-static void read_text(void *arg, size_t number, const struct sp_page_record *page)
-{
-    struct texts *x = arg;
-    sp_text_extract(x->reader, page->content_type, page->content, page->content_is_utf8,
-                    &x->texts[number]);
-}
-
-static struct sp_view text_of(const struct texts *x, uint32_t fetch)
-{
-    size_t at = 0;
-    while (at + 1 < x->count && x->fetches[at] != fetch)
-        at++;
-    return sp_buf_view(&x->texts[at]);
-}
-
-static void put_example(const struct sp_evaluation *e, const struct texts *x,
+static void put_example(const struct sp_evaluation *e, const struct sp_trace_texts *x,
                         const struct example *example)
 {
     const struct sp_trace *t = e->trace;
     struct sp_pair pair = {.title_a = t->pages[t->fetches[example->kept].page].url,
                            .title_b = t->pages[t->fetches[example->removed].page].url,
-                           .a = text_of(x, example->kept),
-                           .b = text_of(x, example->removed),
+                           .a = sp_trace_texts_of(x, example->kept),
+                           .b = sp_trace_texts_of(x, example->removed),
                            .verdict = example->verdict,
                            .good = true};
     sp_report_pair(e->report, &pair);
@@ -211,25 +177,22 @@ static void put_example(const struct sp_evaluation *e, const struct texts *x,
 static void put_examples(const struct sp_evaluation *e, const struct sp_brought *b)
 {
     struct example examples[EXAMPLES];
-    struct texts x = {.reader = sp_text_new(&e->options->text)};
+    struct sp_trace_texts x = {0};
     struct sp_fault fault;
     size_t count = pick(b, examples);
     sp_report_heading(e->report, "Examples");
     for (size_t i = 0; i < count; i++) {
-        want(&x, examples[i].kept);
-        want(&x, examples[i].removed);
+        sp_trace_texts_want(&x, examples[i].kept);
+        sp_trace_texts_want(&x, examples[i].removed);
     }
-    enum sp_err err =
-        x.count ? sp_trace_again(e->trace, x.fetches, x.count, read_text, &x, &fault) : SP_OK;
+    enum sp_err err = sp_trace_texts_read(&x, e->trace, &e->options->text, &fault);
     if (count == 0)
         sp_report_text(e->report, "There are no near duplicates to show.");
     if (err != SP_OK)
         sp_report_textf(e->report, "The texts cannot be shown: %s", fault.text);
     for (size_t i = 0; i < count && err == SP_OK; i++)
         put_example(e, &x, &examples[i]);
-    for (size_t i = 0; i < x.count; i++)
-        sp_buf_done(&x.texts[i]);
-    sp_text_free(x.reader);
+    sp_trace_texts_done(&x);
 }
 
 /* ---- what it costs */

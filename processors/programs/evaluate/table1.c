@@ -4,11 +4,11 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "evaluate/again.h"
 #include "evaluate/crawls.h"
 #include "evaluate/examples.h"
 #include "evaluate/experiment.h"
 #include "evaluate/reasons.h"
+#include "evaluate/texts.h"
 
 /* The results of each trace that the tables over all traces need. */
 struct summary {
@@ -73,46 +73,15 @@ static void put_winners(const struct sp_accuracy *a, const char *name, size_t nu
 
 /* ---- examples ---- */
 
-struct texts {
-    uint32_t fetches[2 * SP_EXAMPLES]; /* of the trace, ascending */
-    struct sp_buf texts[2 * SP_EXAMPLES];
-    size_t count;
-    struct sp_text *reader;
-};
-
-static size_t text_place(const struct texts *x, uint32_t fetch)
-{
-    size_t at = 0;
-    while (at < x->count && x->fetches[at] < fetch)
-        at++;
-    return at;
-}
-
-static void want_text(struct texts *x, uint32_t fetch)
-{
-    size_t at = text_place(x, fetch);
-    if (at < x->count && x->fetches[at] == fetch)
-        return;
-    memmove(x->fetches + at + 1, x->fetches + at, (x->count - at) * sizeof *x->fetches);
-    x->fetches[at] = fetch;
-    x->count++;
-}
-
-static void read_text(void *arg, size_t number, const struct sp_page_record *page)
-{
-    struct texts *x = arg;
-    sp_text_extract(x->reader, page->content_type, page->content, page->content_is_utf8,
-                    &x->texts[number]);
-}
-
 static void put_pair(const struct sp_trace *t, const struct sp_trace_file *file,
-                     const struct texts *x, const struct sp_example *e, struct sp_report *report)
+                     const struct sp_trace_texts *x, const struct sp_example *e,
+                     struct sp_report *report)
 {
     uint32_t a = (uint32_t)(file->first + e->fetch_a), b = (uint32_t)(file->first + e->fetch_b);
     struct sp_pair pair = {.title_a = t->pages[t->fetches[a].page].url,
                            .title_b = t->pages[t->fetches[b].page].url,
-                           .a = sp_buf_view(&x->texts[text_place(x, a)]),
-                           .b = sp_buf_view(&x->texts[text_place(x, b)]),
+                           .a = sp_trace_texts_of(x, a),
+                           .b = sp_trace_texts_of(x, b),
                            .verdict = e->verdict,
                            .good = e->good};
     sp_report_pair(report, &pair);
@@ -122,23 +91,20 @@ static void put_pair(const struct sp_trace *t, const struct sp_trace_file *file,
 static void put_examples(const struct sp_evaluation *e, const struct sp_trace_file *file,
                          const struct sp_examples *examples)
 {
-    struct texts x = {.reader = sp_text_new(&e->options->text)};
+    struct sp_trace_texts x = {0};
     struct sp_fault fault;
     for (size_t i = 0; i < SP_EXAMPLES; i++)
         if (examples->list[i].found) {
-            want_text(&x, (uint32_t)(file->first + examples->list[i].fetch_a));
-            want_text(&x, (uint32_t)(file->first + examples->list[i].fetch_b));
+            sp_trace_texts_want(&x, (uint32_t)(file->first + examples->list[i].fetch_a));
+            sp_trace_texts_want(&x, (uint32_t)(file->first + examples->list[i].fetch_b));
         }
-    enum sp_err err =
-        x.count ? sp_trace_again(e->trace, x.fetches, x.count, read_text, &x, &fault) : SP_OK;
+    enum sp_err err = sp_trace_texts_read(&x, e->trace, &e->options->text, &fault);
     if (err != SP_OK)
         sp_report_textf(e->report, "There are no examples: %s", fault.text);
     for (size_t i = 0; i < SP_EXAMPLES && err == SP_OK; i++)
         if (examples->list[i].found)
             put_pair(e->trace, file, &x, &examples->list[i], e->report);
-    for (size_t i = 0; i < (size_t)2 * SP_EXAMPLES; i++)
-        sp_buf_done(&x.texts[i]);
-    sp_text_free(x.reader);
+    sp_trace_texts_done(&x);
 }
 
 /* ---- a trace, and all of them ---- */
