@@ -3,14 +3,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "candidates/candidates.h"
 #include "harness.h"
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* A signature of these hashes; sorts them. */
 static struct sp_signature *signature_of(const uint32_t *hashes, uint32_t count, uint32_t total)
@@ -49,7 +44,7 @@ static void make_sets(uint64_t seed, uint32_t space, struct sp_signature **sets)
         }
         uint32_t sorted[SIZE_MAX_SHINGLES];
         memcpy(sorted, values[s], sizeof sorted);
-        qsort(sorted, counts[s], sizeof *sorted, by_number);
+        qsort(sorted, counts[s], sizeof *sorted, sp_by_u32);
         sets[s] = signature_of(sorted, counts[s], counts[s]);
     }
 }
@@ -274,8 +269,8 @@ static double miss_rate(double tau, uint32_t size_of_union, uint32_t common, int
             if (i < common || i % 2 == 0)
                 b[m++] = hash;
         }
-        qsort(a, n, sizeof *a, by_number);
-        qsort(b, m, sizeof *b, by_number);
+        qsort(a, n, sizeof *a, sp_by_u32);
+        qsort(b, m, sizeof *b, sp_by_u32);
         struct sp_signature *x = signature_of(a, n, n), *y = signature_of(b, m, m);
         missed += !sp_candidate_pair(&rule, x, y);
         sp_signature_unref(x);
@@ -308,7 +303,7 @@ TEST(memory_is_bounded_a_slot)
     for (uint32_t s = 0; s < PAGES; s++) {
         for (uint32_t i = 0; i < 16; i++) /* shared by ten sets */
             sketch[i] = (uint32_t)sp_mix64(i % 4 ? s * 16ull + i : (s / 10) * 16ull + i);
-        qsort(sketch, 16, sizeof *sketch, by_number);
+        qsort(sketch, 16, sizeof *sketch, sp_by_u32);
         sp_candidates_add(c, s, sketch, 16);
     }
     size_t full = sp_candidates_bytes(c);

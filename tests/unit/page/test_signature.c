@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "harness.h"
 #include "page/builder.h"
 #include "page/shingles.h"
@@ -228,12 +229,6 @@ TEST(sorting_is_right_for_uniform_and_for_hostile_keys)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Uniform keys, and clusters of up to so many neighbours in descending order: the fullest bucket
  * has any number of keys, from both an even and an odd place on. */
 TEST(sorting_is_right_for_any_number_of_keys_in_a_bucket)
@@ -245,7 +240,7 @@ TEST(sorting_is_right_for_any_number_of_keys_in_a_bucket)
             for (uint32_t i = 0; i < n; i++)
                 keys[i] = (uint32_t)sp_mix64(cluster * N + i / cluster) - i % cluster;
             memcpy(wanted, keys, n * sizeof *keys);
-            qsort(wanted, n, sizeof *wanted, by_value);
+            qsort(wanted, n, sizeof *wanted, sp_by_u32);
             sp_shingles_sort(keys, scratch, n);
             CU_ASSERT(memcmp(keys, wanted, n * sizeof *keys) == 0);
         }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "harness.h"
 #include "similarity/intersect.h"
 #include "similarity/lcs.h"
@@ -14,12 +15,6 @@ static uint64_t draw(uint64_t below)
 {
     state += 0x9e3779b97f4a7c15ull;
     return sp_mix64(state) % below;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* Sorted values below `range`; a small range repeats some. */
@@ -35,7 +30,7 @@ static struct sp_signature *random_signature(uint32_t count, uint32_t total, uin
     s->length[2] = total - s->length[0] - s->length[1];
     for (uint32_t i = 0; i < count; i++)
         s->hashes[i] = (uint32_t)draw(range);
-    qsort(s->hashes, count, sizeof *s->hashes, by_value);
+    qsort(s->hashes, count, sizeof *s->hashes, sp_by_u32);
     return s;
 }
 
@@ -67,7 +62,7 @@ TEST(every_kernel_counts_what_two_sets_share)
             struct sp_signature *b = random_signature(nb, nb, range);
             for (uint32_t i = 0; i < nb && i < na; i += 2)
                 b->hashes[i] = a->hashes[i];
-            qsort(b->hashes, nb, sizeof *b->hashes, by_value);
+            qsort(b->hashes, nb, sizeof *b->hashes, sp_by_u32);
             size_t want = shared_by_definition(a->hashes, na, b->hashes, nb);
             CU_ASSERT_EQUAL(sp_intersect(a->hashes, na, b->hashes, nb, 0), want);
             CU_ASSERT_EQUAL(sp_intersect(b->hashes, nb, a->hashes, na, want), want);
@@ -114,7 +109,7 @@ TEST(every_kernel_finds_what_only_one_of_two_sets_has)
             for (uint32_t i = 0; i < nb && i < na; i += 1 + (uint32_t)round % 4)
                 b->hashes[i] = a->hashes[i];
             if (nb > 0)
-                qsort(b->hashes, nb, sizeof *b->hashes, by_value);
+                qsort(b->hashes, nb, sizeof *b->hashes, sp_by_u32);
             size_t count = difference_by_definition(a->hashes, na, b->hashes, nb, want);
             found[na] = 42;
             CU_ASSERT_EQUAL_FATAL(sp_difference(a->hashes, na, b->hashes, nb, found), count);
@@ -238,7 +233,7 @@ TEST(the_estimate_of_capped_signatures_is_close)
         memcpy(b->hashes, a->hashes, N * sizeof *a->hashes);
         for (uint32_t i = 0; i < N; i += 10)
             b->hashes[i] = (uint32_t)draw(1u << 31);
-        qsort(b->hashes, N, sizeof *b->hashes, by_value);
+        qsort(b->hashes, N, sizeof *b->hashes, sp_by_u32);
         double exact = sp_jaccard(a, b);
         a->shingle_count = b->shingle_count = KEPT;
         double error = fabs(sp_jaccard(a, b) - exact);
@@ -260,7 +255,7 @@ static struct sp_signature *changed(const uint32_t *from, uint32_t count, uint32
         s->hashes[i] = from[i];
     for (uint32_t i = 0; i < others; i++)
         s->hashes[count + i] = (uint32_t)draw(range);
-    qsort(s->hashes, count + others, sizeof *s->hashes, by_value);
+    qsort(s->hashes, count + others, sizeof *s->hashes, sp_by_u32);
     s->shingle_count = s->shingle_total < cap ? s->shingle_total : cap;
     return s;
 }
@@ -278,7 +273,7 @@ TEST(similar_signatures_differ_in_no_more_shingles_than_both_allow)
             for (uint32_t i = 0; i < n; i++)
                 from[i] = (uint32_t)draw(UINT32_MAX);
             if (draw(2))
-                qsort(from, n, sizeof *from, by_value);
+                qsort(from, n, sizeof *from, sp_by_u32);
             uint32_t range = UINT32_MAX >> draw(4), count = n - (uint32_t)draw(less);
             struct sp_signature *x = changed(from, n, 0, 1, CAP),
                                 *y = changed(from, count, (uint32_t)draw(less), range, CAP);

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/order.h"
 
 static enum sp_err signature_of_row(void *arg, uint32_t row, const struct sp_signature **ret)
 {
@@ -90,16 +91,10 @@ uint64_t sample_random(struct sample *s, uint64_t below)
     return s->random % below;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 struct sp_signature *signature_of_set(const struct sample *s, uint32_t *shingles, uint32_t count,
                                       uint64_t serial)
 {
-    qsort(shingles, count, sizeof *shingles, by_number);
+    qsort(shingles, count, sizeof *shingles, sp_by_u32);
     uint32_t kept = s->max_shingles && count > s->max_shingles ? s->max_shingles : count;
     struct sp_signature *x = sp_signature_alloc(kept, 0);
     x->params = 1;

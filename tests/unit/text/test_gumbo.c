@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/order.h"
 #include "text/tags.h"
 #include "text_helper.h"
 
@@ -89,12 +90,6 @@ static bool is_shallow(struct sp_view html)
     return deepest < 50000 && html.len < 1 << 20;
 }
 
-static int compare_words(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Sorted hashes of the words of plain text; runs of ASCII letters and of non-ASCII bytes are
  * precise enough here. */
 static size_t hashes_of(struct sp_view text, uint64_t **ret_hashes)
@@ -112,7 +107,7 @@ static size_t hashes_of(struct sp_view text, uint64_t **ret_hashes)
         else
             i++;
     }
-    qsort(hashes, count, sizeof *hashes, compare_words);
+    qsort(hashes, count, sizeof *hashes, sp_by_u64);
     *ret_hashes = hashes;
     return count;
 }

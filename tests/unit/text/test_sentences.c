@@ -3,6 +3,7 @@
 #include <libstemmer.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "similarity/similarity.h"
 #include "text/stems.h"
 #include "text/words.h"
@@ -38,12 +39,6 @@ static double similarity(const char *a, const char *b)
 
 /* ---- the direct computation, for lower-case ASCII in English ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static uint32_t by_definition(const char *text, uint32_t *ret_hashes)
 {
     struct sb_stemmer *english = sb_stemmer_new("english", "UTF_8");
@@ -65,7 +60,7 @@ static uint32_t by_definition(const char *text, uint32_t *ret_hashes)
             break;
     }
     sb_stemmer_delete(english);
-    qsort(ret_hashes, count, sizeof *ret_hashes, by_value);
+    qsort(ret_hashes, count, sizeof *ret_hashes, sp_by_u32);
     for (uint32_t i = 0; i < count; i++)
         if (i == 0 || ret_hashes[i] != ret_hashes[i - 1])
             ret_hashes[distinct++] = ret_hashes[i];
