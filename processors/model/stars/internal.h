@@ -358,8 +358,6 @@ void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct,
 
 /* ---- probe.c ---- */
 
-/* Fills s->found with the stars that the signature may touch. */
-void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x);
 /* Fills s->touched, most similar first, and s->lengths if the domain is posted. */
 bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint32_t except);
 /* The same for the row's own signature, except for the row; *ret_twin: its twin, or NONE. */

@@ -97,7 +97,8 @@ static void choose(struct sp_stars *s, const struct sp_signature *x)
     s->stats.candidates += s->found_count;
 }
 
-SP_CLONES void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
+/* Fills s->found with the stars that the signature may touch. */
+SP_CLONES static void find_stars(struct sp_stars_domain *d, const struct sp_signature *x)
 {
     struct sp_stars *s = d->stars;
     uint32_t scratch[SP_SKETCH_MAX], count = x->shingle_count;
@@ -340,7 +341,7 @@ SP_CLONES static bool try_found(struct sp_stars *s, const struct sp_signature *x
 bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint32_t except)
 {
     begin(d->stars);
-    sp_star_find(d, x);
+    find_stars(d, x);
     return try_found(d->stars, x, except);
 }
 
@@ -351,13 +352,13 @@ bool sp_star_probe_row(struct sp_stars_domain *d, uint32_t row, const struct sp_
     bool has_star = s->rows[row].star != NONE;
     begin(s);
     if (!has_star)
-        sp_star_find(d, x);
+        find_stars(d, x);
     if (!sp_star_find_twin(s, row, x, ret_twin))
         return false;
     if (*ret_twin != NONE)
         return true;
     if (has_star)
-        sp_star_find(d, x);
+        find_stars(d, x);
     return try_found(s, x, has_star ? row : NONE);
 }
 
@@ -396,7 +397,7 @@ void sp_stars_expect(struct sp_stars_domain *d, const struct sp_signature *signa
 {
     struct sp_stars *s = d->stars;
     struct sp_stars_stats before = s->stats;
-    sp_star_find(d, signature);
+    find_stars(d, signature);
     for (uint32_t i = 0; i < s->found_count; i++)
         each(arg, s->stars[s->found[i].star].pivot);
     s->stats = before;
