@@ -19,7 +19,8 @@
 #include "similarity/similarity.h"
 #include "store/store.h"
 
-/* One rule that a canary leaves out; the simulation must notice. */
+/* One rule that a canary leaves out; the simulation must notice. (For the last one, which needs
+ * simhash, tests/unit/compare/test_connected.c must.) */
 enum sp_compare_canary {
     SP_COMPARE_ALL_RULES,
     SP_COMPARE_NO_SUCCESSOR, /* when the spokesman leaves, no other owner speaks for the content */

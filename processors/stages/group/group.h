@@ -24,7 +24,7 @@ enum sp_mode {
     SP_MODE_FAST   /* the paper's approximations (sections 5.1 and 5.2) */
 };
 
-/* One rule of the protocol that a canary build leaves out; the simulation must notice. */
+/* One rule of the protocol that a canary leaves out; the simulation must notice. */
 enum sp_canary {
     SP_CANARY_NONE,
     SP_CANARY_NO_RELINK,           /* an edge whose end has moved is forgotten */
@@ -45,8 +45,8 @@ enum sp_canary {
     SP_CANARY_DISSOLVE_PIECES, /* a group that may be in pieces is dissolved as if it were whole */
     SP_CANARY_TRUST_READ,      /* a group that was in pieces counts as whole when it is read */
     SP_CANARY_NO_WAIT,         /* a group does not ask whether more members are to come */
-    SP_CANARY_EARLY_END,       /* the reply to that overtakes members that are sent later */
-    SP_CANARY_OVERTAKE         /* so do further members of the same group */
+    SP_CANARY_EARLY_END,       /* the reply to a `wait` overtakes members that are sent later */
+    SP_CANARY_OVERTAKE         /* further members of the same group overtake them */
 };
 
 enum { SP_GROUP_MESSAGE_BYTES = 900 << 10 };
