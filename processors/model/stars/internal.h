@@ -28,6 +28,7 @@
  *   cover.c    chooses the shingles of a star to post, so that each member can be found
  *   kids.c     adds kids to a star and removes them
  *   litters.c  the kids of a star in litters: sets of equal size and equal overlap with the pivot
+ *   adopters.c which row has adopted which
  *   centre.c   replaces a pivot by a more central member
  *
  * Rows that must leave their star:
@@ -124,8 +125,6 @@ bool sp_star_domain_post(struct sp_stars_domain *d);
 /* Adds a kid to, or removes it from, the litters of its star; s->rows has its star and sizes. */
 void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, uint32_t adopter);
 void sp_star_litter_leave(struct sp_stars *s, uint32_t row);
-/* Makes orphans of the rows that `adopter` has adopted. */
-void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter);
 struct litters sp_star_litters(const struct kids *kids, int kind);
 /* Those of all kinds. */
 struct litters sp_star_all_litters(const struct kids *kids);
@@ -157,6 +156,16 @@ void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
  * whose bit 1 << kind is set; returns how many. Looks at every kid. */
 uint32_t sp_star_kids_first(const struct sp_stars *s, const struct kids *kids, uint32_t kinds,
                             uint32_t most, uint32_t *ret_rows);
+
+/* ---- adopters.c ---- */
+
+/* The row, which is being adopted, has that adopter; or it is no longer adopted. */
+void sp_star_adoption_begin(struct sp_stars *s, uint32_t row, uint32_t adopter);
+void sp_star_adoption_end(struct sp_stars *s, uint32_t row);
+/* The adopter of an adopted row. */
+uint32_t sp_star_adopter(const struct sp_stars *s, uint32_t row);
+/* Some row that it has adopted, or NONE. */
+uint32_t sp_star_one_adopted_by(const struct sp_stars *s, uint32_t adopter);
 
 /* ---- beside.c ---- */
 

@@ -1,4 +1,6 @@
 /* Adds and removes the kids of a star. */
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "base/order.h"
 #include "stars/bits.h"
@@ -166,8 +168,44 @@ bool sp_star_kid_remove(struct sp_stars *s, uint32_t row, const struct sp_signat
     return true;
 }
 
+/* ---- a kid leaves for good ---- */
+
+struct named {
+    uint64_t name;
+    uint32_t row;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Makes orphans of the rows that it has adopted. The first of the adopter's list is taken each
+ * time, which is found at once. Their order there depends on history, so changes are reported by
+ * name. */
+static void orphan_all(struct sp_stars *s, uint32_t adopter)
+{
+    struct named *all = NULL;
+    uint32_t count = 0, cap = 0;
+    for (uint32_t row; (row = sp_star_one_adopted_by(s, adopter)) != NONE;) {
+        sp_star_litter_leave(s, row);
+        sp_grow(&all, &cap, count + 1);
+        all[count++] = (struct named){sp_star_name(s, row), row};
+    }
+    if (count > 1)
+        qsort(all, count, sizeof *all, by_name);
+    for (uint32_t i = 0; i < count; i++) {
+        sp_star_litter_enter(s, all[i].row, FRINGE, ORPHAN);
+        sp_star_row_changed(s, all[i].row);
+    }
+    sp_free(all);
+}
+
 bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signature *child)
 {
-    sp_star_orphan_all(s, row);
+    orphan_all(s, row);
     return sp_star_kid_remove(s, row, child);
 }

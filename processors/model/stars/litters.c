@@ -1,6 +1,5 @@
 /* Keeps the kids of a star by kind, size and overlap with the pivot, so that a bound rules out many
- * at once. Also keeps track of adopted kids and orphans. */
-#include <stdlib.h>
+ * at once. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -189,6 +188,8 @@ static void heap_take(struct sp_stars *s, struct litter *l, uint32_t at)
         heap_end(s, l);
 }
 
+/* ---- the litters of a star ---- */
+
 uint64_t sp_star_litters_bytes(const struct sp_stars *s, const struct kids *kids)
 {
     struct litters all = sp_star_all_litters(kids);
@@ -209,28 +210,6 @@ void sp_star_litters_free(struct sp_stars *s, struct kids *kids)
     sp_free(kids->litters);
 }
 
-static uint32_t adoption_key(uint32_t adopter)
-{
-    return (uint32_t)sp_mix64(~(uint64_t)adopter);
-}
-
-static uint32_t adopter_of(const struct sp_stars *s, uint32_t row)
-{
-    return sp_counts_get(&s->adopters, row) - 1;
-}
-
-static void adoption_begin(struct sp_stars *s, uint32_t row, uint32_t adopter)
-{
-    sp_counts_add(&s->adopters, row, adopter + 1);
-    sp_star_table_add(s->beside, adoption_key(adopter), row);
-}
-
-static void adoption_end(struct sp_stars *s, uint32_t row)
-{
-    sp_star_table_remove(s->beside, adoption_key(adopter_of(s, row)), row);
-    sp_counts_forget(&s->adopters, row);
-}
-
 void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, uint32_t adopter)
 {
     struct row *r = &s->rows[row];
@@ -244,7 +223,7 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
     r->orphan = kind == FRINGE && adopter == ORPHAN;
     c->kids->rows[kind]++;
     if (kind == ADOPTED)
-        adoption_begin(s, row, adopter);
+        sp_star_adoption_begin(s, row, adopter);
     else if (r->orphan)
         sp_star_orphan_enter(s, row);
 }
@@ -263,56 +242,13 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
         litter_end(s, c->kids, r->kind, at);
     c->kids->rows[r->kind]--;
     if (r->kind == ADOPTED)
-        adoption_end(s, row);
+        sp_star_adoption_end(s, row);
     else if (r->orphan)
         sp_star_orphan_leave(s, row);
     r->orphan = false;
 }
 
-static uint32_t one_adopted_by(const struct sp_stars *s, uint32_t adopter)
-{
-    struct sp_star_list list = sp_star_table_get(s->beside, adoption_key(adopter));
-    const uint32_t *rows = sp_star_numbers(&list);
-    for (uint32_t i = 0; i < list.count; i++) {
-        const struct row *r = &s->rows[rows[i]];
-        if (r->star != NONE && r->kind == ADOPTED && adopter_of(s, rows[i]) == adopter)
-            return rows[i];
-    }
-    return NONE;
-}
-
-struct named {
-    uint64_t name;
-    uint32_t row;
-};
-
-static int by_name(const void *a, const void *b)
-{
-    const struct named *x = a, *y = b;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
-/* The first of the list is taken each time, which the list finds at once. Their order there depends
- * on history, so changes are reported by name. */
-void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter)
-{
-    struct named *all = NULL;
-    uint32_t count = 0, cap = 0;
-    for (uint32_t row; (row = one_adopted_by(s, adopter)) != NONE;) {
-        sp_star_litter_leave(s, row);
-        sp_grow(&all, &cap, count + 1);
-        all[count++] = (struct named){sp_star_name(s, row), row};
-    }
-    if (count > 1)
-        qsort(all, count, sizeof *all, by_name);
-    for (uint32_t i = 0; i < count; i++) {
-        sp_star_litter_enter(s, all[i].row, FRINGE, ORPHAN);
-        sp_star_row_changed(s, all[i].row);
-    }
-    sp_free(all);
-}
+/* ---- all kids ---- */
 
 uint32_t sp_star_kids_count(const struct kids *kids)
 {
@@ -328,7 +264,7 @@ uint32_t sp_star_kids_of_kind(const struct kids *kids, enum kid_kind kind)
 struct kid sp_star_kid_at(const struct sp_stars *s, uint32_t row)
 {
     const struct row *r = &s->rows[row];
-    uint32_t adopter = r->kind == ADOPTED ? adopter_of(s, row) : r->orphan ? ORPHAN : NONE;
+    uint32_t adopter = r->kind == ADOPTED ? sp_star_adopter(s, row) : r->orphan ? ORPHAN : NONE;
     return (struct kid){row, r->kept, r->overlap, (enum kid_kind)r->kind, adopter};
 }
 
