@@ -6,16 +6,12 @@
 #include "base/order.h"
 #include "candidates/candidates.h"
 #include "harness.h"
+#include "made_up.h"
 
 /* A signature of these hashes; sorts them. */
 static struct sp_signature *signature_of(const uint32_t *hashes, uint32_t count, uint32_t total)
 {
-    struct sp_signature *s = sp_signature_alloc(count, 0);
-    s->params = 1;
-    s->content_hash = (struct sp_id){0, 0};
-    s->length[0] = s->shingle_total = total;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
+    struct sp_signature *s = made_up_capped((struct sp_id){0, 0}, count, total);
     memcpy(s->hashes, hashes, count * sizeof *hashes);
     return s;
 }

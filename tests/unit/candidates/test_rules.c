@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "candidates/candidates.h"
 #include "harness.h"
+#include "made_up.h"
 #include "page/builder.h"
 
 enum { ITEMS_MAX = 120 };
@@ -21,15 +22,7 @@ static uint64_t draw(uint64_t below)
 
 static struct sp_signature *simhash_of(uint64_t bits)
 {
-    struct sp_signature *s = sp_signature_alloc(0, SP_SIMHASH_WORDS);
-    s->params = 1;
-    s->language = 0;
-    s->content_hash = (struct sp_id){0, bits};
-    s->length[0] = s->shingle_total = 100;
-    s->length[1] = s->length[2] = 0;
-    s->hashes[0] = (uint32_t)bits;
-    s->hashes[1] = (uint32_t)(bits >> 32);
-    return s;
+    return made_up_simhash((struct sp_id){0, bits}, bits, 100);
 }
 
 static uint64_t flip(uint64_t bits, unsigned count)

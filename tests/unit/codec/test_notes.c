@@ -4,15 +4,11 @@
 #include "base/mem.h"
 #include "codec/codec.h"
 #include "harness.h"
+#include "made_up.h"
 
 static struct sp_signature *some_signature(uint32_t count)
 {
-    struct sp_signature *s = sp_signature_alloc(count, 0);
-    s->params = 1;
-    s->content_hash = (struct sp_id){3, count};
-    s->length[0] = s->shingle_total = count;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
+    struct sp_signature *s = made_up((struct sp_id){3, count}, count);
     for (uint32_t i = 0; i < count; i++)
         s->hashes[i] = 7 * i + 1;
     return s;

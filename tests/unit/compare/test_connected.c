@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "compare/compare.h"
 #include "harness.h"
+#include "made_up.h"
 
 enum { SHINGLES = 100, NEAR = 11, NEAR_BITS = 3, PAGES = 48, WORLDS = 2000, SPAN = 90, BITS = 24 };
 
@@ -85,22 +86,10 @@ static struct sp_id content_of(const struct world *w, uint32_t page)
 
 static struct sp_signature *signature(const struct world *w, uint32_t page)
 {
-    bool bits = w->method == SP_METHOD_SIMHASH;
-    struct sp_signature *s =
-        bits ? sp_signature_alloc(0, SP_SIMHASH_WORDS) : sp_signature_alloc(SHINGLES, 0);
-    s->params = 1;
-    s->content_hash = content_of(w, page);
-    s->length[0] = s->shingle_total = SHINGLES;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
-    if (bits) {
-        uint64_t value = (1ull << w->from[page]) - 1;
-        s->hashes[0] = (uint32_t)value;
-        s->hashes[1] = (uint32_t)(value >> 32);
-    }
-    for (uint32_t i = 0; i < SHINGLES && !bits; i++)
-        s->hashes[i] = (w->from[page] + i) * 1000;
-    return s;
+    struct sp_id content = content_of(w, page);
+    uint32_t from = w->from[page];
+    return w->method == SP_METHOD_SIMHASH ? made_up_simhash(content, (1ull << from) - 1, SHINGLES)
+                                          : made_up_range(content, from, SHINGLES);
 }
 
 static void step(struct world *w, struct sp_message *m)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "compare/cell.h"
 #include "harness.h"
+#include "made_up.h"
 
 enum { CELLS = 3, CONTENTS = 300, SHINGLES = 40, PAGES = 2 * CONTENTS };
 
@@ -65,12 +66,7 @@ static void end(struct world *w)
 static struct sp_signature *content(uint32_t number)
 {
     uint32_t n = number % 10 == 9 ? number % 3 : SHINGLES;
-    struct sp_signature *s = sp_signature_alloc(n, 0);
-    s->params = 1;
-    s->content_hash = (struct sp_id){sp_mix64(number + 1), sp_mix64(number + 2)};
-    s->length[0] = s->shingle_total = n;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
+    struct sp_signature *s = made_up((struct sp_id){sp_mix64(number + 1), sp_mix64(number + 2)}, n);
     for (uint32_t i = 0; i < n; i++)
         s->hashes[i] = (i + 1) * 1000 + (uint32_t)(sp_mix64(number / 3 * SHINGLES + i) % 900);
     if (n)

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "compare/compare.h"
 #include "harness.h"
+#include "made_up.h"
 
 enum { SHINGLES = 100, MOST = 64 };
 
@@ -35,15 +36,7 @@ static struct sp_id content_of(uint32_t from)
 
 static struct sp_signature *signature(uint32_t from)
 {
-    struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
-    s->params = 1;
-    s->content_hash = content_of(from);
-    s->length[0] = s->shingle_total = SHINGLES;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
-    for (uint32_t i = 0; i < SHINGLES; i++)
-        s->hashes[i] = (from + i) * 1000;
-    return s;
+    return made_up_range(content_of(from), from, SHINGLES);
 }
 
 static uint32_t cell(const struct world *w)

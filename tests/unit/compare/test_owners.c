@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "compare/cell.h"
 #include "harness.h"
+#include "made_up.h"
 
 enum { PAGES = 12, SHINGLES = 8 };
 
@@ -77,14 +78,7 @@ static void step(struct world *w, enum sp_message_kind kind, uint32_t page, int6
     struct sp_message *m = sp_message_new(kind);
     m->page = page_id(page);
     if (kind == SP_MSG_PUT) {
-        struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
-        s->params = 1;
-        s->content_hash = CONTENT;
-        s->length[0] = s->shingle_total = SHINGLES;
-        s->length[1] = s->length[2] = 0;
-        s->language = 0;
-        for (uint32_t i = 0; i < SHINGLES; i++)
-            s->hashes[i] = i * 1000;
+        struct sp_signature *s = made_up_range(CONTENT, 0, SHINGLES);
         m->put = (struct sp_put){.settled = true, .content_version = version, .signature = s};
     } else {
         m->remove = (struct sp_remove){0, 1, CONTENT};

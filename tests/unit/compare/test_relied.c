@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "compare/compare.h"
 #include "harness.h"
+#include "made_up.h"
 
 enum { SHINGLES = 100, CELLS = 64, ROWS = 40, STEPS_A_ROW = 100, MOST_STARS = 64 };
 
@@ -108,14 +109,9 @@ static void finish(struct world *w)
 /* `hashes`: SHINGLES of them, in ascending order. */
 static void put_text(struct world *w, uint64_t page, const uint32_t *hashes, uint32_t length)
 {
-    struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
+    struct sp_signature *s = made_up((struct sp_id){1, page}, SHINGLES);
     struct sp_message *m = sp_message_new(SP_MSG_PUT);
-    s->params = 1;
-    s->content_hash = (struct sp_id){1, page};
-    s->shingle_total = SHINGLES;
     s->length[0] = length;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
     memcpy(s->hashes, hashes, SHINGLES * sizeof *hashes);
     m->page = (struct sp_id){0, page};
     m->put = (struct sp_put){.cell = cell_of(w, length), .content_version = 1, .signature = s};

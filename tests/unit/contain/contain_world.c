@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "harness.h"
+#include "made_up.h"
 
 enum { STORE_CONTENTS = 1, STORE_CONTAIN = 2, CACHE_BYTES = 1 << 14 };
 
@@ -69,12 +70,8 @@ struct sp_signature *world_signature(const uint32_t *shingles, uint32_t count, u
     for (uint32_t i = 0; i < count; i++)
         if (i == 0 || sorted[i] != sorted[i - 1])
             sorted[total++] = sorted[i];
-    struct sp_signature *s = sp_signature_alloc(total < cap ? total : cap, 0);
-    s->params = 1;
-    s->content_hash = sp_hash128(sorted, total * sizeof *sorted);
-    s->length[0] = s->shingle_total = total;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
+    struct sp_signature *s = made_up_capped(sp_hash128(sorted, total * sizeof *sorted),
+                                            total < cap ? total : cap, total);
     memcpy(s->hashes, sorted, s->shingle_count * sizeof *sorted);
     sp_free(sorted);
     return s;

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "harness.h"
+#include "made_up.h"
 
 enum { CONTENTS = 40, STEPS = 4000 };
 
@@ -39,12 +40,7 @@ static struct sp_id id_of(uint32_t number)
 
 static struct sp_signature *signature_of(uint32_t number)
 {
-    struct sp_signature *s = sp_signature_alloc(number, 0);
-    s->params = 1;
-    s->content_hash = id_of(number);
-    s->length[0] = s->shingle_total = number;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
+    struct sp_signature *s = made_up(id_of(number), number);
     for (uint32_t i = 0; i < number; i++)
         s->hashes[i] = (i + 1) * 1000 + number;
     return s;

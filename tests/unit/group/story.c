@@ -2,6 +2,7 @@
 #include "story.h"
 
 #include "base/mem.h"
+#include "made_up.h"
 
 struct sp_id id_of(char page)
 {
@@ -13,15 +14,7 @@ static const uint32_t NO_WORDS = UINT32_MAX; /* as the first shingle of a text w
 static struct sp_signature *signature(uint32_t from)
 {
     uint32_t count = from == NO_WORDS ? 0 : SHINGLES;
-    struct sp_signature *s = sp_signature_alloc(count, 0);
-    s->params = 1;
-    s->content_hash = (struct sp_id){1, from};
-    s->length[0] = s->shingle_total = count;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
-    for (uint32_t i = 0; i < count; i++)
-        s->hashes[i] = (from + i) * 1000;
-    return s;
+    return made_up_range((struct sp_id){1, from}, from, count);
 }
 
 /* ---- the bus and the cell ---- */

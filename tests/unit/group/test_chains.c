@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "group/page_actor.h"
 #include "harness.h"
+#include "made_up.h"
 
 enum { SHINGLES = 16, LEAST = 500 };
 
@@ -65,15 +66,7 @@ static void drain(struct world *w)
 
 static struct sp_signature *signature(void)
 {
-    struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
-    s->params = 1;
-    s->content_hash = (struct sp_id){1, 2};
-    s->length[0] = s->shingle_total = SHINGLES;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
-    for (uint32_t i = 0; i < SHINGLES; i++)
-        s->hashes[i] = i * 1000;
-    return s;
+    return made_up_range((struct sp_id){1, 2}, 0, SHINGLES);
 }
 
 static char *url_of(uint32_t page)

@@ -4,6 +4,7 @@
 #include "kafka/aside.h"
 #include "kafka/stages.h"
 #include "kafka/task.h"
+#include "made_up.h"
 
 enum { HASHES = 50, CACHE = 1 << 20 };
 
@@ -78,14 +79,7 @@ static void begin(void)
     p.options.compare.maps.now = &p.maps[0];
     p.options.compare.rho = 1;
     p.options.compare.cache_bytes = CACHE;
-    p.signature = sp_signature_alloc(HASHES, 0);
-    p.signature->params = 1;
-    p.signature->language = 0;
-    p.signature->content_hash = (struct sp_id){1, 1};
-    p.signature->length[0] = p.signature->shingle_total = HASHES;
-    p.signature->length[1] = p.signature->length[2] = 0;
-    for (uint32_t i = 0; i < HASHES; i++)
-        p.signature->hashes[i] = i * 1000;
+    p.signature = made_up_range((struct sp_id){1, 1}, 0, HASHES);
     open_stage();
 }
 

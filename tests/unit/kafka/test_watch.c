@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "kafka/copies.h"
 #include "kafka/watch.h"
+#include "made_up.h"
 #include "mock_world.h"
 #include "winners/winners.h"
 
@@ -85,14 +86,9 @@ static void fetch(const char *url, int64_t version)
 {
     struct sp_buf value = {0};
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
-    struct sp_signature *s = sp_signature_alloc(HASHES, 0);
+    struct sp_signature *s = made_up((struct sp_id){1, 1}, HASHES);
     for (uint32_t i = 0; i < HASHES; i++)
         s->hashes[i] = i * 40000000u;
-    s->params = 1;
-    s->language = 0;
-    s->length[0] = s->shingle_total = HASHES;
-    s->length[1] = s->length[2] = 0;
-    s->content_hash = (struct sp_id){1, 1};
     m->page = id_of(url);
     m->crawled.url = sp_strdup(url);
     m->crawled.version = version;

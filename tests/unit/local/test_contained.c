@@ -2,20 +2,13 @@
 #include "base/mem.h"
 #include "harness.h"
 #include "local/contained.h"
+#include "made_up.h"
 
 enum { PAGES = 3 };
 
 static struct sp_signature *signature(uint32_t from, uint32_t count)
 {
-    struct sp_signature *s = sp_signature_alloc(count, 0);
-    s->params = 1;
-    s->content_hash = (struct sp_id){from, count};
-    s->length[0] = s->shingle_total = count;
-    s->length[1] = s->length[2] = 0;
-    s->language = 0;
-    for (uint32_t i = 0; i < count; i++)
-        s->hashes[i] = (from + i) * 1000;
-    return s;
+    return made_up_range((struct sp_id){from, count}, from, count);
 }
 
 static void note(void *arg, size_t page, const char *what)

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/url.h"
 #include "harness.h"
+#include "made_up.h"
 #include "shadow/shadow.h"
 #include "winners/winners.h"
 
@@ -13,18 +14,12 @@ enum { HASHES = 100 };
 /* A content of a hundred shingles, `other` of which differ from the rest of the family. */
 static struct sp_signature *content(uint32_t family, uint32_t other)
 {
-    struct sp_signature *g = sp_signature_alloc(HASHES, 0);
+    struct sp_signature *g = made_up((struct sp_id){0, 0}, HASHES);
     uint32_t salt = family * 7919 + other * 104729;
     for (uint32_t i = 0; i < HASHES; i++) {
         uint32_t own = i < other ? salt : family * 7919;
         g->hashes[i] = i * 40000000u + own % 30000000u;
     }
-    g->params = 1;
-    g->language = 0;
-    g->sentence_count = 0;
-    g->shingle_count = g->shingle_total = HASHES;
-    g->length[0] = HASHES;
-    g->length[1] = g->length[2] = 0;
     g->content_hash = sp_hash128(g->hashes, sizeof *g->hashes * HASHES);
     return g;
 }
