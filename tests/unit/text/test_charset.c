@@ -33,6 +33,23 @@ TEST(a_meta_tag_names_the_charset_if_the_header_does_not)
     TEXT("text/html", "<meta charset=utf-16>caf\xc3\xa9", "café\n");
 }
 
+TEST(a_label_that_is_not_known_leaves_the_choice_to_the_next)
+{
+    TEXT("text/html; charset=none", "<meta charset=windows-1251><p>\xcc\xe8\xf0", "Мир\n");
+    TEXT("text/html; charset=utf8mb4", "<meta charset=no-such><meta charset=koi8-r>\xed\xc9\xd2",
+         "Мир\n");
+    TEXT("text/html; charset=none", "<?xml version='1.0' encoding='iso-8859-2'?><p>\xb3", "ł\n");
+}
+
+TEST(a_meta_tag_does_not_name_utf_16_by_any_label)
+{
+    TEXT("text/html", "<meta content='text/html; charset=unicode'>caf\xc3\xa9", "café\n");
+    TEXT("text/html", "<meta charset=ucs-2><p>abcd", "abcd\n");
+    TEXT("text/html", "<meta charset=csUnicode><p>abcd", "abcd\n");
+    /* In a header it may be true. */
+    TEXT("text/html; charset=unicode", "<\0p\0>\0\xe9\0", "é\n");
+}
+
 TEST(a_byte_order_mark_overrides_the_header)
 {
     TEXT("text/plain; charset=koi8-r",

@@ -66,9 +66,9 @@ static bool is_label(char c)
            c == '_' || c == ':' || c == '.' || c == '+';
 }
 
-/* Finds the charset in text like `text/html; charset="utf-8"`; `word` is "charset" or "encoding".
- */
-static bool label_in(struct sp_view text, const char *word, char ret_name[NAME_MAX_LEN])
+/* Returns the encoding that text like `text/html; charset="utf-8"` names, or NULL; `word` is
+ * "charset" or "encoding". */
+static const char *named_in(struct sp_view text, const char *word)
 {
     size_t n = strlen(word);
     for (size_t i = 0; i + n < text.len; i++) {
@@ -83,20 +83,21 @@ static bool label_in(struct sp_view text, const char *word, char ret_name[NAME_M
         while (at < text.len &&
                ((uint8_t)text.data[at] <= ' ' || text.data[at] == '"' || text.data[at] == '\''))
             at++;
+        char label[NAME_MAX_LEN];
         size_t len = 0;
         while (at + len < text.len && len < NAME_MAX_LEN - 1 && is_label(text.data[at + len]))
             len++;
         if (len == 0)
             continue;
-        memcpy(ret_name, text.data + at, len);
-        ret_name[len] = 0;
-        return true;
+        memcpy(label, text.data + at, len);
+        label[len] = 0;
+        return encoding_of(label);
     }
-    return false;
+    return NULL;
 }
 
-/* Finds the charset of the first meta tag or XML declaration that names one. */
-static bool label_in_head(struct sp_view html, char ret_name[NAME_MAX_LEN])
+/* Returns the encoding of the first meta tag or XML declaration that names a known one, or NULL. */
+static const char *named_in_head(struct sp_view html)
 {
     size_t len = html.len < PRESCAN_BYTES ? html.len : PRESCAN_BYTES;
     const char *data = html.data;
@@ -106,31 +107,29 @@ static bool label_in_head(struct sp_view html, char ret_name[NAME_MAX_LEN])
         if (len - i >= 4 && memcmp(data + i, "<!--", 4) == 0) {
             const char *end = memmem(data + i + 2, len - i - 2, "-->", 3);
             if (!end)
-                return false;
+                return NULL;
             i = (size_t)(end - data) + 2;
             continue;
         }
         const char *end = memchr(data + i, '>', len - i);
         if (!end)
-            return false;
+            return NULL;
         struct sp_view tag = sp_view(data + i, (size_t)(end - data) - i);
-        bool found = false;
+        const char *name = NULL;
         if (tag.len > 6 && strncasecmp(tag.data, "<meta", 5) == 0)
-            found = label_in(tag, "charset", ret_name);
+            name = named_in(tag, "charset");
         else if (tag.len > 6 && strncasecmp(tag.data, "<?xml", 5) == 0)
-            found = label_in(tag, "encoding", ret_name);
-        if (found) {
-            /* The head was readable as ASCII, so the page cannot be in these encodings. */
-            if (strncasecmp(ret_name, "utf-16", 6) == 0 || strncasecmp(ret_name, "utf-32", 6) == 0)
-                snprintf(ret_name, NAME_MAX_LEN, "utf-8");
-            return true;
-        }
+            name = named_in(tag, "encoding");
+        /* The head was readable as ASCII, so the page cannot be UTF-16, by any of its labels:
+         * programs of the desktop write "unicode". */
+        if (name)
+            return strncasecmp(name, "utf-16", 6) == 0 ? "utf-8" : name;
     }
-    return false;
+    return NULL;
 }
 
-/* Removes the byte order mark and names its charset. */
-static bool label_of_mark(struct sp_view *content, char ret_name[NAME_MAX_LEN])
+/* Removes the byte order mark and returns its encoding; NULL: there is none. */
+static const char *name_of_mark(struct sp_view *content)
 {
     static const struct {
         const char *mark;
@@ -145,10 +144,9 @@ static bool label_of_mark(struct sp_view *content, char ret_name[NAME_MAX_LEN])
         if (content->len >= marks[i].len &&
             memcmp(content->data, marks[i].mark, marks[i].len) == 0) {
             *content = sp_view(content->data + marks[i].len, content->len - marks[i].len);
-            snprintf(ret_name, NAME_MAX_LEN, "%s", marks[i].name);
-            return true;
+            return marks[i].name;
         }
-    return false;
+    return NULL;
 }
 
 static bool open_converter(struct sp_charset *c, const char *name)
@@ -198,12 +196,11 @@ static struct sp_view convert(struct sp_charset *c, struct sp_view in)
 struct sp_view sp_charset_utf8(struct sp_charset *c, struct sp_view content_type,
                                struct sp_view content, bool html)
 {
-    char label[NAME_MAX_LEN];
-    const char *name = NULL;
-    if (label_of_mark(&content, label))
-        name = label; /* our own name, which for UTF-32 is not a label of the standard */
-    else if (label_in(content_type, "charset", label) || (html && label_in_head(content, label)))
-        name = encoding_of(label);
+    const char *name = name_of_mark(&content);
+    if (!name)
+        name = named_in(content_type, "charset");
+    if (!name && html)
+        name = named_in_head(content);
     bool named = name != NULL, utf8 = !named || strcasecmp(name, "utf-8") == 0;
     if (!utf8 && open_converter(c, name))
         return convert(c, content);
