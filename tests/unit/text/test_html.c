@@ -89,6 +89,26 @@ TEST(invisible_elements_are_no_text)
         "Born (1920)\n");
 }
 
+TEST(the_end_of_the_element_around_it_ends_an_invisible_element)
+{
+    ALL("<div><span hidden>a</div>b", "b\n");
+    ALL("<div><span hidden>a<div>b</div>c</div>d", "d\n");
+    ALL("<div><span hidden>a<span>b</div>c", "c\n");
+    ALL("<p><span style='display:none'>a</p><p>b</p>", "b\n");
+    ALL("<span hidden>a<p>b</p>c</p>d</span>e", "e\n");
+    ALL("<div><svg><g>a</div>b", "b\n");
+    ALL("<div><math><annotation>a</math></div>b", "b\n");
+    ALL("<table><tr><td><span hidden>a<td>b<tr><td>c</table>d", "b\nc\nd\n");
+    ALL("<table><tr><td><span hidden>a<table><tr><td>b</table>c</table>d", "d\n");
+    /* No such element is open, or it is behind a border. */
+    ALL("<span hidden>a</div>b<td>c</span>d", "d\n");
+    ALL("<div><table><tr><td><span hidden>a</div>b</span>c</table>", "c\n");
+    ALL("<div><template>a</div>b</template>c", "c\n");
+    /* Whatever a script's template leaves open is open only there. */
+    ALL("<script type='text/template'>a<span hidden>b</script>more text", "more text\n");
+    ALL("<script type='text/template'>a<template>b</script>more text", "more text\n");
+}
+
 TEST(script_templates_are_text_only_if_they_hold_the_page)
 {
     /* Script templates count as text only if the page has little other text. */

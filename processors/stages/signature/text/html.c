@@ -12,6 +12,7 @@
  * can fail. */
 #include "text/html.h"
 
+#include "text/drop.h"
 #include "text/elements.h"
 #include "text/entities.h"
 #include "text/runs.h"
@@ -29,12 +30,11 @@ struct sp_html {
     uint32_t link_start;  /* of the open link, within the open block */
     uint32_t link_bytes;  /* of the open block, links that ended */
     bool in_link;
-    size_t unknown_end;  /* of a run of tags that is not known; 0: none */
-    unsigned context;    /* of text here: the innermost container's */
-    unsigned heading;    /* SP_IN_HEADING within h1 to h6 */
-    unsigned foreign;    /* depth of open <math> */
-    enum sp_tag drop;    /* the invisible element that is open */
-    unsigned drop_depth; /* how many of them; 0: text is visible */
+    size_t unknown_end; /* of a run of tags that is not known; 0: none */
+    unsigned context;   /* of text here: the innermost container's */
+    unsigned heading;   /* SP_IN_HEADING within h1 to h6 */
+    unsigned foreign;   /* depth of open <math> */
+    struct sp_drop drop;
     size_t depth;
     uint32_t beyond[SP_TAG_COUNT]; /* containers open that the stack has no room for */
     bool any_beyond;               /* there were some */
@@ -149,24 +149,27 @@ static void pop_to(struct sp_html *h, size_t depth)
     h->context = depth ? h->stack[depth - 1].context : 0;
 }
 
-/* Closes the containers inside the end tag's element, but none outside of a table's cell, unless
- * the end tag is the table's own. */
-static void pop(struct sp_html *h, enum sp_tag tag)
+/* The depth to which an end tag closes the containers: those inside its element, but none outside
+ * of a table's cell, unless it is the table's own. h->depth if it closes none. */
+static size_t depth_behind(const struct sp_html *h, enum sp_tag tag)
 {
-    if (h->beyond[tag]) {
-        h->beyond[tag]--;
-        return;
-    }
     bool table_part = (sp_tag_flags[tag] & SP_TAG_CELL) || tag == SP_TAG_table;
     for (size_t i = h->depth; i-- > 0;) {
         enum sp_tag open = h->stack[i].tag;
-        if (open == tag) {
-            pop_to(h, i);
-            return;
-        }
+        if (open == tag)
+            return i;
         if (open == SP_TAG_table || (!table_part && (sp_tag_flags[open] & SP_TAG_CELL)))
-            return;
+            break;
     }
+    return h->depth;
+}
+
+static void pop(struct sp_html *h, enum sp_tag tag)
+{
+    if (h->beyond[tag])
+        h->beyond[tag]--;
+    else
+        pop_to(h, depth_behind(h, tag));
 }
 
 /* A new cell or row ends the one before it, whose end tag may be missing. */
@@ -245,17 +248,28 @@ static void start_link(struct sp_html *h, bool has_href)
     h->link_start = here;
 }
 
-/* Inside an invisible element only its own tags count, and those that end an <svg> that was left
- * open. */
+/* Whether an element is open, as far as is known: of paragraphs it is not. */
+static bool is_open(const struct sp_html *h, enum sp_tag tag)
+{
+    if (!(sp_tag_flags[tag] & SP_TAG_STACK))
+        return tag == SP_TAG_p;
+    return h->beyond[tag] || depth_behind(h, tag) < h->depth;
+}
+
 static bool start_dropped(struct sp_html *h, enum sp_tag tag, bool closed)
 {
-    if (h->drop == SP_TAG_svg && (sp_tag_flags[tag] & SP_TAG_BREAKOUT)) {
-        h->drop_depth = 0;
+    bool in_cell = is_open(h, SP_TAG_td) || is_open(h, SP_TAG_th) || is_open(h, SP_TAG_tr);
+    return sp_drop_start(&h->drop, tag, closed, in_cell);
+}
+
+/* The end of a script that holds HTML ends all inside. */
+static bool end_dropped(struct sp_html *h, enum sp_tag tag)
+{
+    if (tag == SP_TAG_script && (h->context & SP_IN_TEMPLATE)) {
+        h->drop.depth = 0;
         return false;
     }
-    if (tag == h->drop && !closed)
-        h->drop_depth++;
-    return true;
+    return sp_drop_end(&h->drop, tag, is_open(h, tag));
 }
 
 /* Handles a start tag, which ends at `end`; returns the place from which reading goes on. */
@@ -265,8 +279,8 @@ static size_t start_tag(struct sp_html *h, const struct sp_element *element, siz
     unsigned flags = sp_tag_flags[tag];
     struct sp_attributes attributes = element->attributes;
     bool closed = element->closed;
-    if (h->drop_depth && start_dropped(h, tag, closed))
-        return (flags & (SP_TAG_RAW | SP_TAG_RCDATA)) && h->drop != SP_TAG_svg
+    if (h->drop.depth && start_dropped(h, tag, closed))
+        return (flags & (SP_TAG_RAW | SP_TAG_RCDATA)) && h->drop.tag != SP_TAG_svg
                    ? sp_markup_raw_end(&h->page, end, tag)
                    : end;
     if (flags & SP_TAG_BLOCK)
@@ -281,12 +295,9 @@ static size_t start_tag(struct sp_html *h, const struct sp_element *element, siz
         start_link(h, attributes.has_href);
     } else if (tag == SP_TAG_math) {
         h->foreign += !closed;
-    } else if (tag == SP_TAG_span && attributes.hidden) {
-        h->drop = tag;
-        h->drop_depth = 1;
-    } else if ((flags & SP_TAG_DROP) && !(closed && tag != SP_TAG_template)) {
-        h->drop = tag;
-        h->drop_depth = 1;
+    } else if ((tag == SP_TAG_span && attributes.hidden) ||
+               ((flags & SP_TAG_DROP) && !(closed && tag != SP_TAG_template))) {
+        sp_drop_begin(&h->drop, tag);
     } else if (tag == SP_TAG_script && attributes.is_template) {
         end_block(h);
         push(h, tag, SP_IN_TEMPLATE);
@@ -303,10 +314,8 @@ static size_t start_tag(struct sp_html *h, const struct sp_element *element, siz
 static void end_tag(struct sp_html *h, enum sp_tag tag)
 {
     unsigned flags = sp_tag_flags[tag];
-    if (h->drop_depth) {
-        h->drop_depth -= tag == h->drop;
+    if (h->drop.depth && end_dropped(h, tag))
         return;
-    }
     if (flags & SP_TAG_BLOCK)
         end_block(h);
     else if (flags & SP_TAG_SPACE)
@@ -340,13 +349,13 @@ static size_t markup(struct sp_html *h, size_t at)
     }
     if (c == '!' || c == '?' || (c == '/' && name < len)) {
         struct sp_view text = {0};
-        bool foreign = h->foreign || (h->drop_depth && h->drop == SP_TAG_svg);
+        bool foreign = h->foreign || (h->drop.depth && h->drop.tag == SP_TAG_svg);
         size_t end = sp_markup_declaration_end(&h->page, at, foreign, &text);
-        if (text.len && !h->drop_depth)
+        if (text.len && !h->drop.depth)
             put_text(h, (size_t)(text.data - data), (size_t)(text.data - data) + text.len);
         return end;
     }
-    if (!h->drop_depth)
+    if (!h->drop.depth)
         put_text(h, at, at + 1);
     return at + 1;
 }
@@ -413,7 +422,7 @@ static inline bool is_link(const struct sp_html *h, size_t at)
 /* Handles the run of tags at `at`, or the first of its tags. */
 static size_t tags(struct sp_html *h, size_t at)
 {
-    bool plain = !h->drop_depth && !h->any_beyond && h->depth + SP_RUN_STEPS <= STACK_MAX;
+    bool plain = !h->drop.depth && !h->any_beyond && h->depth + SP_RUN_STEPS <= STACK_MAX;
     bool link = is_link(h, at);
     size_t link_end = plain && link ? sp_elements_link(&h->page, at) : 0;
     if (link_end) {
@@ -456,7 +465,7 @@ void sp_html_scan(struct sp_html *h, struct sp_view html, struct sp_blocks *ret_
     h->blocks = ret_blocks;
     h->block_start = h->link_start = h->link_bytes = 0;
     h->in_link = false;
-    h->context = h->heading = h->foreign = h->drop_depth = 0;
+    h->context = h->heading = h->foreign = h->drop.depth = 0;
     h->depth = 0;
     h->any_beyond = false;
     h->unknown_end = 0;
@@ -464,13 +473,13 @@ void sp_html_scan(struct sp_html *h, struct sp_view html, struct sp_blocks *ret_
     sp_buf_reserve(&ret_blocks->text, html.len + html.len / 4 + 64);
     for (size_t at = 0; at < html.len;) {
         size_t next = sp_scan_near(h->page.angle, at, html.len);
-        if (next > at && !h->drop_depth)
+        if (next > at && !h->drop.depth)
             put_text(h, at, next);
         if (next == html.len)
             break;
         if (html.data[next] == '<')
             at = tags(h, next);
-        else if (h->drop_depth)
+        else if (h->drop.depth)
             at = next + 1;
         else
             at = put_reference(h, next);
