@@ -1,10 +1,10 @@
 /* See encoding.h.
  *
  * Archives often store decoded bodies under the headers of the encoded ones. This must be detected:
- * gzip and zstd begin with a mark, and deflate fails at its first bytes. Brotli has neither a mark
- * nor a checksum, so text may seem to be valid brotli for a while. If it fails, or ends before its
- * bytes do, the body counts as stored decoded if its first 1,024 bytes are those of a text; as many
- * compressed bytes have about 100 control characters.
+ * gzip and zstd begin with a mark. Raw deflate and Brotli have neither a mark nor a checksum, so
+ * text may seem to be valid for a while: a line feed begins a block of deflate. If the decoding
+ * fails, or ends before its bytes do, the body counts as stored decoded if its first 1,024 bytes
+ * are those of a text; as many compressed bytes have about 100 control characters.
  *
  * All functions decode in pieces and stop at the limit, so that a small body that expands to a huge
  * one costs nothing. */
@@ -27,13 +27,15 @@ static bool begins_member(const z_stream *z)
     return z->avail_in >= 2 && z->next_in[0] == 0x1f && z->next_in[1] == 0x8b;
 }
 
-/* `bits` has the meaning that it has for inflateInit2. */
-static enum sp_err inflate_with(struct sp_view body, int bits, uint64_t max, struct sp_buf *out)
+/* `bits` has the meaning that it has for inflateInit2. *ret_left: bytes behind the stream. */
+static enum sp_err inflate_with(struct sp_view body, int bits, uint64_t max, struct sp_buf *out,
+                                size_t *ret_left)
 {
     z_stream z = {0};
     enum sp_err err = SP_OK;
     int code = Z_OK;
     sp_buf_reset(out);
+    *ret_left = 0;
     if (inflateInit2(&z, bits) != Z_OK)
         return SP_MALFORMED;
     z.next_in = (Bytef *)(uintptr_t)body.data;
@@ -53,6 +55,7 @@ static enum sp_err inflate_with(struct sp_view body, int bits, uint64_t max, str
         else if (code != Z_OK && code != Z_STREAM_END)
             err = SP_MALFORMED;
     }
+    *ret_left = z.avail_in;
     inflateEnd(&z);
     return err;
 }
@@ -60,17 +63,10 @@ static enum sp_err inflate_with(struct sp_view body, int bits, uint64_t max, str
 static enum sp_err undo_gzip(struct sp_view body, uint64_t max, struct sp_buf *out)
 {
     const uint8_t *bytes = (const uint8_t *)body.data;
+    size_t left;
     if (body.len < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
         return SP_END;
-    return inflate_with(body, 15 + 16, max, out);
-}
-
-static enum sp_err undo_deflate(struct sp_view body, uint64_t max, struct sp_buf *out)
-{
-    enum sp_err err = inflate_with(body, 15, max, out);
-    if (err == SP_MALFORMED && out->len == 0) /* raw deflate, which some servers send */
-        err = inflate_with(body, -15, max, out);
-    return err == SP_MALFORMED && out->len == 0 ? SP_END : err;
+    return inflate_with(body, 15 + 16, max, out, &left);
 }
 
 static bool is_text(struct sp_view body)
@@ -82,6 +78,21 @@ static bool is_text(struct sp_view body)
             return false;
     }
     return true;
+}
+
+static enum sp_err undo_deflate(struct sp_view body, uint64_t max, struct sp_buf *out)
+{
+    size_t left;
+    enum sp_err err = inflate_with(body, 15, max, out, &left);
+    if (err == SP_MALFORMED && out->len == 0) /* raw deflate, which some servers send */
+        err = inflate_with(body, -15, max, out, &left);
+    bool whole = err == SP_OK && left == 0;
+    bool none = err == SP_MALFORMED && out->len == 0;
+    if (none || (!whole && err != SP_TOO_LARGE && is_text(body))) {
+        sp_buf_reset(out);
+        return SP_END;
+    }
+    return err;
 }
 
 static enum sp_err undo_brotli(struct sp_view body, uint64_t max, struct sp_buf *out)
