@@ -137,3 +137,26 @@ TEST(the_format_is_that_of_the_type_or_else_of_the_content)
     CU_ASSERT_EQUAL(sp_text_format(sp_view_str(""), BYTES("a < b")), SP_FORMAT_PLAIN);
     CU_ASSERT_EQUAL(sp_text_format(sp_view(NULL, 0), sp_view(NULL, 0)), SP_FORMAT_PLAIN);
 }
+
+TEST(a_content_type_counts_up_to_what_cannot_be_part_of_it)
+{
+    static const char *const html[] = {"text/html charset=utf-8", "text/html, text/html",
+                                       "text/html,text/html; charset=utf-8", "\ttext/html;;"};
+    for (size_t i = 0; i < sizeof html / sizeof *html; i++) {
+        CU_ASSERT(sp_text_readable(sp_view_str(html[i])));
+        CU_ASSERT_EQUAL(sp_text_format(sp_view_str(html[i]), BYTES("a")), SP_FORMAT_HTML);
+    }
+    TEXT("text/html charset=koi8-r", "<p>\xed\xc9\xd2", "Мир\n");
+    CU_ASSERT_FALSE(sp_text_readable(sp_view_str("image/png, text/html")));
+}
+
+TEST(a_content_type_that_says_nothing_leaves_it_to_the_bytes)
+{
+    static const char *const types[] = {
+        "", "unk", "*/*", "unknown/unknown", "application/unknown", "application/octet-stream"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        CU_ASSERT(sp_text_readable(sp_view_str(types[i])));
+        CU_ASSERT_EQUAL(sp_text_format(sp_view_str(types[i]), BYTES("<p>a")), SP_FORMAT_HTML);
+        CU_ASSERT_EQUAL(sp_text_format(sp_view_str(types[i]), BYTES("a <p>")), SP_FORMAT_PLAIN);
+    }
+}

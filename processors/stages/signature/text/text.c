@@ -135,17 +135,17 @@ static bool looks_like_html(struct sp_view content)
     return false;
 }
 
-/* Returns the type without parameters. */
+/* Returns the type without parameters. Some servers forget the semicolon before them, or send two
+ * types: the first counts. */
 static struct sp_view bare_type(struct sp_view type)
 {
-    const char *semicolon = type.len ? memchr(type.data, ';', type.len) : NULL;
-    if (semicolon)
-        type.len = (size_t)(semicolon - type.data);
     while (type.len && (uint8_t)type.data[0] <= ' ')
         type = sp_view(type.data + 1, type.len - 1);
-    while (type.len && (uint8_t)type.data[type.len - 1] <= ' ')
-        type.len--;
-    return type;
+    size_t len = 0;
+    while (len < type.len && (uint8_t)type.data[len] > ' ' && type.data[len] != ';' &&
+           type.data[len] != ',')
+        len++;
+    return sp_view(type.data, len);
 }
 
 /* Returns the enum sp_text_format that a content type names, SNIFFED or NO_TEXT. */
@@ -154,9 +154,15 @@ static int format_of(struct sp_view content_type)
     static const struct {
         const char *type;
         int format;
-    } types[] = {{"text/html", SP_FORMAT_HTML},         {"application/xhtml+xml", SP_FORMAT_HTML},
-                 {"text/markdown", SP_FORMAT_MARKDOWN}, {"text/x-markdown", SP_FORMAT_MARKDOWN},
-                 {"text/plain", SP_FORMAT_PLAIN},       {"application/octet-stream", SNIFFED}};
+    } types[] = {{"text/html", SP_FORMAT_HTML},
+                 {"application/xhtml+xml", SP_FORMAT_HTML},
+                 {"text/markdown", SP_FORMAT_MARKDOWN},
+                 {"text/x-markdown", SP_FORMAT_MARKDOWN},
+                 {"text/plain", SP_FORMAT_PLAIN},
+                 {"application/octet-stream", SNIFFED},
+                 {"application/unknown", SNIFFED},
+                 {"unknown/unknown", SNIFFED},
+                 {"*/*", SNIFFED}};
     struct sp_view type = bare_type(content_type);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (type.len == strlen(types[i].type) &&
