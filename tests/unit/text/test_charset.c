@@ -59,6 +59,11 @@ TEST(a_byte_order_mark_overrides_the_header)
     TEXT("text/html", "\xff\xfe<\0p\0>\0\xe9\0", "é\n");
     TEXT("text/html", "\xfe\xff\0<\0p\0>\0\xe9", "é\n");
     TEXT("text/plain", "\xff\xfe\0\0a\0\0\0", "a\n");
+    /* It does not hide that the page is HTML. */
+    TEXT("", "\xff\xfe\n\0<\0p\0>\0\xe9\0", "é\n");
+    TEXT("", "\xfe\xff\0<\0P\0>\0\xe9", "é\n");
+    TEXT("", "\xff\xfe", "");
+    TEXT("", "\xff\xfe<\0b\0r", "<b\uFFFD\n");
     CU_ASSERT_STRING_EQUAL(helper_extract(SP_TEXT_ALL, "text/plain", BYTES("\xef\xbb\xbfx"), true),
                            "x\n");
 }

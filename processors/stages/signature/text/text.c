@@ -115,11 +115,27 @@ void sp_text_free(struct sp_text *t)
 /* Of content types that name no format: the first bytes decide, or the content has no text. */
 enum { SNIFFED = -1, NO_TEXT = -2 };
 
+/* Returns the begin of a text in UTF-16, with its mark, by the low bytes of its characters: in
+ * ASCII if it is. Any other content is returned as it is. */
+static struct sp_view narrow(struct sp_view content, char room[SNIFF_BYTES])
+{
+    bool little = content.len >= 2 && memcmp(content.data, "\xff\xfe", 2) == 0;
+    bool big = content.len >= 2 && memcmp(content.data, "\xfe\xff", 2) == 0;
+    if (!little && !big)
+        return content;
+    size_t len = content.len / 2 - 1 < SNIFF_BYTES ? content.len / 2 - 1 : SNIFF_BYTES;
+    for (size_t i = 0; i < len; i++)
+        room[i] = content.data[2 + 2 * i + big];
+    return sp_view(room, len);
+}
+
 static bool looks_like_html(struct sp_view content)
 {
     static const char *const starts[] = {"<!doctype", "<html", "<head",  "<body",
                                          "<title",    "<meta", "<!--",   "<div",
                                          "<p",        "<h1",   "<table", "<script"};
+    char room[SNIFF_BYTES];
+    content = narrow(content, room);
     size_t i = sp_utf8_mark_bytes(content.data, content.len);
     size_t end = content.len < SNIFF_BYTES ? content.len : SNIFF_BYTES;
     while (i < end && (uint8_t)content.data[i] <= ' ')
