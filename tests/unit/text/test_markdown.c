@@ -60,6 +60,19 @@ TEST(code_keeps_its_words)
     CU_ASSERT_TRUE(md_words("```\nnever closed <b>", "never closed b"));
 }
 
+TEST(an_empty_line_ends_what_never_closes)
+{
+    static const struct {
+        const char *unix_ends, *crlf;
+    } texts[] = {{"a <b c\n\nd > e", "a <b c\r\n\r\nd > e"},
+                 {"a <b c=\"d\n\ne\">f", "a <b c=\"d\r\n\r\ne\">f"},
+                 {"a [b](c\n\nd) e", "a [b](c\r\n\r\nd) e"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CU_ASSERT_TRUE(md_words(texts[i].unix_ends, texts[i].unix_ends));
+        CU_ASSERT_TRUE(md_words(texts[i].crlf, texts[i].unix_ends));
+    }
+}
+
 TEST(hostile_markdown_is_linear)
 {
     static const char *const bombs[] = {"[",    "](", "<a ", "![](", "> ", "`",
@@ -101,8 +114,8 @@ static void check_ends(struct sp_view text, struct sp_ends *tags, struct sp_ends
 
 TEST(cached_ends_equal_those_of_a_search)
 {
-    static const char *const pieces[] = {"](", "<a", "=\"", "='", "\"", "'",  "\\",
-                                         "\n", "(",  ")",   ">",  "]",  "<a", "]("};
+    static const char *const pieces[] = {"](", "<a", "=\"", "='", "\"", "'",  "\\",  "\n",
+                                         "(",  ")",  ">",   "]",  "<a", "](", "\r\n"};
     enum { PIECES = sizeof pieces / sizeof *pieces };
     uint64_t random = 7;
     size_t found = 0;

@@ -15,9 +15,12 @@ static const char *limit(const char *start, const char *end)
     return end - start > SP_ENDS_REACH ? start + SP_ENDS_REACH : end;
 }
 
+/* Whether an empty line follows, in the way of any system. */
 static bool is_blank_line(const char *p, const char *end)
 {
-    return *p == '\n' && p + 1 < end && p[1] == '\n';
+    if (*p != '\n' || p + 1 >= end)
+        return false;
+    return p[1] == '\n' || (p[1] == '\r' && p + 2 < end && p[2] == '\n');
 }
 
 /* ---- one search */
