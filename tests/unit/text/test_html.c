@@ -109,6 +109,25 @@ TEST(the_end_of_the_element_around_it_ends_an_invisible_element)
     ALL("<script type='text/template'>a<template>b</script>more text", "more text\n");
 }
 
+static const char *all_of_xhtml(const char *xhtml)
+{
+    return helper_extract(SP_TEXT_ALL, "application/xhtml+xml", sp_view_str(xhtml), true);
+}
+
+TEST(an_empty_element_of_xhtml_ends_with_its_tag)
+{
+    CU_ASSERT_STRING_EQUAL(all_of_xhtml("<script src='a'/><p>b</p><script>c</script>"), "b\n");
+    CU_ASSERT_STRING_EQUAL(all_of_xhtml("<title/><p>a</p><iframe src='b' />c"), "a\nc\n");
+    CU_ASSERT_STRING_EQUAL(all_of_xhtml("a<span hidden='hidden'/>b<br/>c"), "ab c\n");
+    CU_ASSERT_STRING_EQUAL(all_of_xhtml("<svg><svg/><title/><g/></svg>a"), "a\n");
+    CU_ASSERT_STRING_EQUAL(all_of_xhtml("<p><![CDATA[a < b]]></p>"), "a < b\n");
+    CU_ASSERT_STRING_EQUAL(helper_extract(SP_TEXT_MAIN, "application/xhtml+xml; charset=utf-8",
+                                          BYTES("<nav/><p>a</p><footer>b</footer>"), true),
+                           "a\n");
+    /* In HTML the slash has no meaning. */
+    ALL("<p>a</p><script src='b'/><p>c</p></script>d", "a\nd\n");
+}
+
 TEST(script_templates_are_text_only_if_they_hold_the_page)
 {
     /* Script templates count as text only if the page has little other text. */

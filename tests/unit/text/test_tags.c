@@ -309,8 +309,8 @@ TEST(what_was_read_before_does_not_change_a_page)
         for (uint64_t n = next_random(&state) % 40; n > 0; n--)
             put_random_run(&state, &page);
         struct sp_html *none = sp_html_new();
-        sp_html_scan(none, sp_buf_view(&page), &read);
-        sp_html_scan(all, sp_buf_view(&page), &known);
+        sp_html_scan(none, sp_buf_view(&page), false, &read);
+        sp_html_scan(all, sp_buf_view(&page), false, &known);
         wrong += !same_blocks(&known, &read);
         blocks += read.count;
         sp_html_free(none);
@@ -336,8 +336,8 @@ TEST(deep_pages_do_not_depend_on_what_was_read_before)
         for (unsigned i = 0; i < depth; i++)
             sp_buf_put_str(&page, "y</ul></div>\n</nav>");
         struct sp_html *none = sp_html_new();
-        sp_html_scan(none, sp_buf_view(&page), &read);
-        sp_html_scan(all, sp_buf_view(&page), &known);
+        sp_html_scan(none, sp_buf_view(&page), false, &read);
+        sp_html_scan(all, sp_buf_view(&page), false, &known);
         CU_ASSERT_TRUE(same_blocks(&known, &read));
         sp_html_free(none);
     }
@@ -352,8 +352,8 @@ static void check_known(struct sp_html *all, struct sp_view page)
 {
     struct sp_blocks known = {0}, read = {0};
     struct sp_html *none = sp_html_new();
-    sp_html_scan(none, page, &read);
-    sp_html_scan(all, page, &known);
+    sp_html_scan(none, page, false, &read);
+    sp_html_scan(all, page, false, &known);
     CU_ASSERT_TRUE(same_blocks(&known, &read));
     sp_html_free(none);
     sp_blocks_done(&known);

@@ -22,6 +22,7 @@ enum { STACK_MAX = 256, COPY_STEP = 32 };
 
 struct sp_html {
     struct sp_markup page;
+    bool xml; /* a tag that ends with "/>" is a whole element, and CDATA is text */
     struct sp_elements *elements;
     struct sp_runs *runs;
     struct sp_blocks *blocks;
@@ -248,6 +249,14 @@ static void start_link(struct sp_html *h, bool has_href)
     h->link_start = here;
 }
 
+static void separate(struct sp_html *h, unsigned flags)
+{
+    if (flags & SP_TAG_BLOCK)
+        end_block(h);
+    else if (flags & SP_TAG_SPACE)
+        put_space(h);
+}
+
 /* Whether an element is open, as far as is known: of paragraphs it is not. */
 static bool is_open(const struct sp_html *h, enum sp_tag tag)
 {
@@ -279,14 +288,15 @@ static size_t start_tag(struct sp_html *h, const struct sp_element *element, siz
     unsigned flags = sp_tag_flags[tag];
     struct sp_attributes attributes = element->attributes;
     bool closed = element->closed;
+    if (h->drop.depth && h->xml && closed)
+        return end;
     if (h->drop.depth && start_dropped(h, tag, closed))
         return (flags & (SP_TAG_RAW | SP_TAG_RCDATA)) && h->drop.tag != SP_TAG_svg
                    ? sp_markup_raw_end(&h->page, end, tag)
                    : end;
-    if (flags & SP_TAG_BLOCK)
-        end_block(h);
-    else if (flags & SP_TAG_SPACE)
-        put_space(h);
+    separate(h, flags);
+    if (h->xml && closed)
+        return end;
     if (flags & SP_TAG_STACK)
         start_container(h, tag, attributes.context | (attributes.hidden ? SP_IN_HINT : 0));
     if (is_heading(tag))
@@ -316,10 +326,7 @@ static void end_tag(struct sp_html *h, enum sp_tag tag)
     unsigned flags = sp_tag_flags[tag];
     if (h->drop.depth && end_dropped(h, tag))
         return;
-    if (flags & SP_TAG_BLOCK)
-        end_block(h);
-    else if (flags & SP_TAG_SPACE)
-        put_space(h);
+    separate(h, flags);
     if (flags & SP_TAG_STACK)
         pop(h, tag);
     else if (tag == SP_TAG_script)
@@ -349,7 +356,7 @@ static size_t markup(struct sp_html *h, size_t at)
     }
     if (c == '!' || c == '?' || (c == '/' && name < len)) {
         struct sp_view text = {0};
-        bool foreign = h->foreign || (h->drop.depth && h->drop.tag == SP_TAG_svg);
+        bool foreign = h->xml || h->foreign || (h->drop.depth && h->drop.tag == SP_TAG_svg);
         size_t end = sp_markup_declaration_end(&h->page, at, foreign, &text);
         if (text.len && !h->drop.depth)
             put_text(h, (size_t)(text.data - data), (size_t)(text.data - data) + text.len);
@@ -422,7 +429,8 @@ static inline bool is_link(const struct sp_html *h, size_t at)
 /* Handles the run of tags at `at`, or the first of its tags. */
 static size_t tags(struct sp_html *h, size_t at)
 {
-    bool plain = !h->drop.depth && !h->any_beyond && h->depth + SP_RUN_STEPS <= STACK_MAX;
+    bool plain =
+        !h->drop.depth && !h->xml && !h->any_beyond && h->depth + SP_RUN_STEPS <= STACK_MAX;
     bool link = is_link(h, at);
     size_t link_end = plain && link ? sp_elements_link(&h->page, at) : 0;
     if (link_end) {
@@ -456,12 +464,13 @@ static void make_bits(struct sp_html *h, struct sp_view html)
     sp_scan_kernel()->markup(html.data, html.len, &marks);
 }
 
-void sp_html_scan(struct sp_html *h, struct sp_view html, struct sp_blocks *ret_blocks)
+void sp_html_scan(struct sp_html *h, struct sp_view html, bool xml, struct sp_blocks *ret_blocks)
 {
     sp_blocks_reset(ret_blocks);
     if (html.len == 0)
         return;
     make_bits(h, html);
+    h->xml = xml;
     h->blocks = ret_blocks;
     h->block_start = h->link_start = h->link_bytes = 0;
     h->in_link = false;

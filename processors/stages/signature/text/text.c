@@ -164,6 +164,13 @@ static struct sp_view bare_type(struct sp_view type)
     return sp_view(type.data, len);
 }
 
+static const char xhtml[] = "application/xhtml+xml";
+
+static bool is_type(struct sp_view bare, const char *type)
+{
+    return bare.len == strlen(type) && strncasecmp(bare.data, type, bare.len) == 0;
+}
+
 /* Returns the enum sp_text_format that a content type names, SNIFFED or NO_TEXT. */
 static int format_of(struct sp_view content_type)
 {
@@ -171,7 +178,7 @@ static int format_of(struct sp_view content_type)
         const char *type;
         int format;
     } types[] = {{"text/html", SP_FORMAT_HTML},
-                 {"application/xhtml+xml", SP_FORMAT_HTML},
+                 {xhtml, SP_FORMAT_HTML},
                  {"text/markdown", SP_FORMAT_MARKDOWN},
                  {"text/x-markdown", SP_FORMAT_MARKDOWN},
                  {"text/plain", SP_FORMAT_PLAIN},
@@ -181,11 +188,10 @@ static int format_of(struct sp_view content_type)
                  {"*/*", SNIFFED}};
     struct sp_view type = bare_type(content_type);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (type.len == strlen(types[i].type) &&
-            strncasecmp(type.data, types[i].type, type.len) == 0)
+        if (is_type(type, types[i].type))
             return types[i].format;
-    bool is_type = type.len && memchr(type.data, '/', type.len); /* not "", "unknown" or "unk" */
-    return is_type ? NO_TEXT : SNIFFED;
+    bool named = type.len && memchr(type.data, '/', type.len); /* not "", "unknown" or "unk" */
+    return named ? NO_TEXT : SNIFFED;
 }
 
 bool sp_text_readable(struct sp_view content_type)
@@ -253,7 +259,7 @@ static void read_page(struct sp_text *t, struct sp_view content_type, struct sp_
         ret_page->apart = true;
     } else {
         if (format == SP_FORMAT_HTML)
-            sp_html_scan(t->html, content, &t->blocks);
+            sp_html_scan(t->html, content, is_type(bare_type(content_type), xhtml), &t->blocks);
         else
             sp_markdown_scan(content, &t->blocks);
         ret_page->base = t->blocks.text.data;
