@@ -174,5 +174,6 @@ enum sp_err sp_encoding_undo(struct sp_view name, struct sp_view body, uint64_t 
         if (name.len == strlen(codings[i].name) &&
             strncasecmp(name.data, codings[i].name, name.len) == 0)
             return codings[i].undo(body, max, out);
-    return SP_NOT_FOUND;
+    /* Some servers name a charset here, or "none"; browsers show the page all the same. */
+    return is_text(body) ? SP_END : SP_NOT_FOUND;
 }

@@ -11,7 +11,7 @@
  *
  *   SP_OK            `out` is the decoded body
  *   SP_END           the body is not coded, or was decoded already: `out` is empty, use the body
- *   SP_NOT_FOUND     the coding is unknown
+ *   SP_NOT_FOUND     the coding is unknown, and the body is no text
  *   SP_TOO_LARGE     the decoded body exceeds `max`, or it is zstd with a window above 8 MiB (the
  *                    limit of RFC 9659)
  *   SP_TRUNCATED     the body ends too early

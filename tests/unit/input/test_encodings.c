@@ -64,6 +64,20 @@ TEST(a_body_stored_decompressed_under_its_old_header_is_taken_as_it_is)
     got_done(&g);
 }
 
+TEST(a_text_under_a_coding_that_does_not_exist_is_taken_as_it_is)
+{
+    static const char *const names[] = {"UTF-8", "none", "text/html", "utf-8, gzip", "compress"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct sp_buf wire = {0};
+        put_format(&wire, "HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\n\r\n<p>caf\xc3\xa9</p>",
+                   names[i]);
+        struct got g = read_wire(sp_buf_view(&wire));
+        check_page(&g, 0, "http://u/a/b", "<p>caf\xc3\xa9</p>");
+        got_done(&g);
+        sp_buf_done(&wire);
+    }
+}
+
 TEST(damaged_truncated_and_foreign_content_encodings_are_dead_letters)
 {
     struct sp_buf wire = {0}, packed = {0}, text = {0};
