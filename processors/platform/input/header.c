@@ -42,16 +42,28 @@ static struct sp_view trimmed(const char *from, const char *to)
     return sp_view(from, (size_t)(to - from));
 }
 
-struct sp_view sp_header_field(struct sp_view header, const char *name)
+/* Where the value of a line begins if the line is the field of that name; else NULL. White space
+ * before the colon is wrong, but servers send it (RFC 9112, section 5.1). */
+static const char *value_of(const char *at, const char *end, const char *name)
 {
     size_t n = strlen(name);
+    if ((size_t)(end - at) <= n || strncasecmp(at, name, n) != 0)
+        return NULL;
+    for (at += n; at < end && (*at == ' ' || *at == '\t');)
+        at++;
+    return at < end && *at == ':' ? at + 1 : NULL;
+}
+
+struct sp_view sp_header_field(struct sp_view header, const char *name)
+{
     const char *at = header.data, *end = header.data + header.len;
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         if (!newline)
             newline = end;
-        if ((size_t)(newline - at) > n && at[n] == ':' && strncasecmp(at, name, n) == 0)
-            return trimmed(at + n + 1, newline);
+        const char *value = value_of(at, newline, name);
+        if (value)
+            return trimmed(value, newline);
         at = newline + 1;
     }
     return sp_view("", 0);

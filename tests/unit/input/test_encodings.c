@@ -78,6 +78,20 @@ TEST(a_text_under_a_coding_that_does_not_exist_is_taken_as_it_is)
     }
 }
 
+TEST(white_space_before_the_colon_of_a_field_does_not_hide_it)
+{
+    struct sp_buf wire = {0};
+    sp_buf_put_str(&wire,
+                   "HTTP/1.1 200 OK\r\nContent-Encoding-2: br\r\nContent-Type : text/html\r\n"
+                   "Content-Encoding \t: gzip\r\n\r\n");
+    put_gzip(&wire, sp_view_str("<p>text</p>"));
+    struct got g = read_wire(sp_buf_view(&wire));
+    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
+    CU_ASSERT_TRUE(sp_view_is_word(g.items[0].page.content_type, "text/html"));
+    got_done(&g);
+    sp_buf_done(&wire);
+}
+
 TEST(damaged_truncated_and_foreign_content_encodings_are_dead_letters)
 {
     struct sp_buf wire = {0}, packed = {0}, text = {0};
