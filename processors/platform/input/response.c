@@ -165,6 +165,22 @@ static struct sp_view final_response(struct sp_view response)
     }
 }
 
+/* Some servers write a Location as people read it. Like browsers, crawlers then go to a URL with
+ * %20 for each space, and without tabs. */
+static struct sp_view location_of(struct sp_parser *p, struct sp_view header)
+{
+    struct sp_view location = sp_header_field(header, "Location");
+    if (!memchr(location.data, ' ', location.len) && !memchr(location.data, '\t', location.len))
+        return location;
+    sp_buf_reset(&p->target_utf8);
+    for (size_t i = 0; i < location.len; i++)
+        if (location.data[i] == ' ')
+            sp_buf_put_str(&p->target_utf8, "%20");
+        else if (location.data[i] != '\t')
+            sp_buf_put_u8(&p->target_utf8, (uint8_t)location.data[i]);
+    return sp_buf_view(&p->target_utf8);
+}
+
 /* Fills in all but the content, which is the body as it was sent. Returns the header; its data is
  * NULL if the item has failed. */
 static struct sp_view parse_head(struct sp_parser *p, struct sp_view response,
@@ -182,7 +198,7 @@ static struct sp_view parse_head(struct sp_parser *p, struct sp_view response,
     bool whole = is_whole(sp_header_field(header, "Content-Range"));
     page->http_status = status == SP_HTTP_PART && whole ? 200 : (int32_t)status;
     page->content_type = sp_header_field(header, "Content-Type");
-    page->redirect_url = sp_header_field(header, "Location");
+    page->redirect_url = location_of(p, header);
     page->content = sp_view(response.data + header_len, response.len - header_len);
     sp_parser_resolve(p, page);
     return header;

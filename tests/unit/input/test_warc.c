@@ -78,11 +78,10 @@ TEST(a_redirect_is_made_absolute)
     static const struct {
         const char *location;
         const char *absolute;
-    } cases[] = {{"c?d=e", "http://u/a/c?d=e"},
-                 {"/c", "http://u/c"},
-                 {"../c", "http://u/c"},
-                 {"//v/c", "http://v/c"},
-                 {"https://v/c", "https://v/c"}};
+    } cases[] = {{"c?d=e", "http://u/a/c?d=e"},  {"/c", "http://u/c"},
+                 {"../c", "http://u/c"},         {"//v/c", "http://v/c"},
+                 {"https://v/c", "https://v/c"}, {"/c d?e f", "http://u/c%20d?e%20f"},
+                 {"\t/c\td ", "http://u/cd"},    {"/\xc3\xa4 \xe4", "http://u/\xc3\xa4%20%E4"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sp_buf wire = {0};
         put_format(&wire, "HTTP/1.1 302 Found\r\nLocation: %s\r\n\r\n", cases[i].location);
