@@ -30,9 +30,10 @@ static size_t chunk_size(struct sp_view at, uint64_t *ret_size)
         size = size << 4 | (uint64_t)hex_digit(at.data[i++]);
     if (i == 0)
         return 0;
+    while (i < at.len && (at.data[i] == ' ' || at.data[i] == '\t'))
+        i++;
     const char *newline = memchr(at.data + i, '\n', at.len - i);
-    if (!newline ||
-        (at.data[i] != '\r' && at.data[i] != '\n' && at.data[i] != ';' && at.data[i] != ' '))
+    if (!newline || (at.data[i] != '\r' && at.data[i] != '\n' && at.data[i] != ';'))
         return 0;
     *ret_size = size;
     return (size_t)(newline + 1 - at.data);

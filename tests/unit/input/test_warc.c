@@ -54,6 +54,17 @@ TEST(a_body_stored_without_the_chunks_its_header_names_is_taken_as_it_is)
         read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n<html>hello</html>");
     check_page(&g, 0, "http://u/a/b", "<html>hello</html>");
     got_done(&g);
+    /* "A " and "2024 " are no sizes of chunks; white space behind a size is. */
+    g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nA text of\ntwo lines");
+    check_page(&g, 0, "http://u/a/b", "A text of\ntwo lines");
+    got_done(&g);
+    g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2024 in\nshort");
+    check_page(&g, 0, "http://u/a/b", "2024 in\nshort");
+    got_done(&g);
+    g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                       "5  \r\nhello\r\n1 ;a\r\n!\r\n0 \r\n\r\n");
+    check_page(&g, 0, "http://u/a/b", "hello!");
+    got_done(&g);
 }
 
 TEST(wrong_chunk_lengths_are_a_dead_letter)
