@@ -103,8 +103,9 @@ class Engine:
 
     def read(self, text: Text, content_type: Optional[str]) -> Signature:
         if isinstance(text, str):
-            # Whatever a meta tag says: it was decoded.
-            data, content_type = text.encode("utf-8", "replace"), f"{content_type or ''}; charset=utf-8"
+            # Whatever a meta tag or the content type says: it was decoded.
+            data = text.encode("utf-8", "replace")
+            content_type = f"{(content_type or '').partition(';')[0]}; charset=utf-8"
         elif isinstance(text, bytes):
             data = text
         else:

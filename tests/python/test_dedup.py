@@ -75,6 +75,13 @@ class Dedup(unittest.TestCase):
         self.assertEqual(float(samepage.similar(f"<meta charset=latin1><p>caf\xe9 {A}", latin)), 1)
         self.assertTrue(samepage.similar("\ud800 " + A, "? " + A))  # half of a surrogate pair
 
+    def test_a_decoded_text_has_no_charset(self):
+        text = "die sch\xf6nen B\xfccher \xfcber Gr\xf6\xdfe und G\xfcte"
+        index = samepage.Index()
+        index.add("a", text)
+        for kind in ("text/html; charset=iso-8859-1", 'text/plain;CHARSET="koi8-r"; format=flowed', "; charset=koi8-r"):
+            self.assertEqual(index.query(text, content_type=kind), [("a", 1.0)], kind)
+
     def test_an_index_goes_on(self):
         index = samepage.Index()
         first = samepage.dedup([{"id": "a", "text": A}], key="id", index=index)
