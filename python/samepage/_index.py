@@ -6,7 +6,7 @@ import base64
 import json
 import os
 from dataclasses import dataclass
-from typing import Dict, Hashable, Iterator, List, Mapping, NamedTuple, Optional, Union
+from typing import Dict, Hashable, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Union
 
 from ._native import Engine, SamepageError, Signature, Text
 from ._outputs import replacing
@@ -76,6 +76,9 @@ class Index:
         self._engine = Engine(self._settings)
         self._documents: Dict[Hashable, int] = {}
         self._keys: Dict[int, Hashable] = {}
+
+    def __reduce__(self) -> NoReturn:  # a copy would share the documents
+        raise TypeError("an Index cannot be copied or pickled: use save() and load()")
 
     def __len__(self) -> int:
         return len(self._documents)

@@ -8,7 +8,7 @@ import json
 import os
 import threading
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_size_t, c_void_p
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Tuple, Union
 
 from ._native import SamepageError
 
@@ -77,6 +77,9 @@ class Predictor:
 
     def __del__(self, free: Any = _library.samepage_predictor_free) -> None:
         free(getattr(self, "_rules", None))
+
+    def __reduce__(self) -> NoReturn:  # a copy would free the same rules again
+        raise TypeError("a Predictor cannot be copied or pickled")
 
     def learn(self, url: str, content: Union[str, bytes]) -> None:
         """Learns that the URL was fetched and had this content. Contents are compared byte by byte, so pass the text

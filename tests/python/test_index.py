@@ -1,7 +1,9 @@
 """Index: its results while documents are added, changed and removed; its file; threads."""
 
+import copy
 import json
 import os
+import pickle
 import re
 import random
 import sys
@@ -56,6 +58,14 @@ class Index(unittest.TestCase):
         index.update("a", "now it says what nobody has said before it")
         self.assertEqual(index.query("one two three four five six"), [])
         self.assertGreater(index.bytes, 1000)
+
+    def test_no_copies(self):
+        index = samepage.Index()
+        index.add("a", "one two three four five six")
+        for what in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, r"Index cannot be copied or pickled: use save\(\) and load\(\)"):
+                what(index)
+        self.assertEqual(list(index), ["a"])
 
     def test_limit(self):
         index = samepage.Index()

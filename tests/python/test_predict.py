@@ -1,5 +1,8 @@
 """Predictor: its predictions for URLs that were not fetched."""
 
+import copy
+import gc
+import pickle
 import threading
 import unittest
 
@@ -62,6 +65,14 @@ class Predict(unittest.TestCase):
                 samepage.Predictor(**options)
         with self.assertRaises(ValueError):
             samepage.Predictor().learn("nothing", "text")
+
+    def test_no_copies(self):
+        rules = taught(explore=0)
+        for what in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, "Predictor cannot be copied"):
+                what(rules)
+        gc.collect()
+        self.assertIsNotNone(rules.predict("http://a.example/7?sid=99"))
 
     def test_rules_of_others(self):
         key = '{"host":"a.example","kind":"parameter","name":"sid","from":null,"to":null}'
