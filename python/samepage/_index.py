@@ -130,8 +130,9 @@ class Index:
             raise ValueError("limit is below 0")
         signature = self._read(text, content_type)
         with self._engine.lock:
+            most = None if limit is None else min(limit, len(self))
             return [Match(self._keys[document], similarity)
-                    for document, similarity in self._engine.query(signature, limit)]
+                    for document, similarity in self._engine.query(signature, most)]
 
     def nearest(self, text: Text, content_type: Optional[str] = None) -> Optional[Match]:
         """Returns one document that resembles the text, or None. Its time does not depend on how many resemble it."""

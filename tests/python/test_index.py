@@ -74,6 +74,8 @@ class Index(unittest.TestCase):
         self.assertEqual(len(index.query("one two three four five six seven")), 50)
         self.assertEqual([m.key for m in index.query("one two three four five six seven", limit=3)], [0, 1, 2])
         self.assertEqual(index.query("one two three four five six seven", limit=0), [])
+        for much in (10 ** 12, sys.maxsize, 10 ** 30):
+            self.assertEqual(len(index.query("one two three four five six seven", limit=much)), 50)
         with self.assertRaises(ValueError):
             index.query("one", limit=-1)
 
