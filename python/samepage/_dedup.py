@@ -55,7 +55,8 @@ def dedup(source: Union[Iterable[Any], str, "os.PathLike[str]"], threshold: Opti
         is a text; also .gz), or of a .parquet file.
     :param threshold: the least similarity of near duplicates; None: the default of the method.
     :param text: the field or column of the text.
-    :param key: the field or column of a document's key; None: its position.
+    :param key: the field or column of a document's key; None: its position. ValueError if a kept document, also one of
+        ``index``, has the same key.
     :param index: an index to which kept documents are added; documents that resemble one of it are removed as well.
         Needs ``key``; threshold, method and settings are those of the index.
 
@@ -71,6 +72,8 @@ def dedup(source: Union[Iterable[Any], str, "os.PathLike[str]"], threshold: Opti
     positions: List[int] = []
     removed: List[Removed] = []
     for position, (name, document) in enumerate(zip(keys, taken.texts())):
+        if name in seen:
+            raise ValueError(f"document {position} (from 0) has the key of a kept document, {name!r}: keys must be unique")
         match = seen.keep(name, document, content_type)
         if match is None:
             positions.append(position)

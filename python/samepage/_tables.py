@@ -19,15 +19,19 @@ def is_path(source: Any) -> bool:
     return isinstance(source, (str, os.PathLike))
 
 
+def _field_of(item: Any, field: str, where: str) -> Any:
+    try:
+        return item[field]
+    except (KeyError, TypeError, IndexError):
+        names = ", ".join(map(str, item)) if hasattr(item, "keys") else type(item).__name__
+        raise KeyError(f"a document has no field {field!r} ({where}); it has: {names}") from None
+
+
 def text_of(item: Any, field: str) -> Text:
     """Returns the text of an item: the item itself, or its field. None counts as empty."""
     if isinstance(item, (str, bytes)):
         return item
-    try:
-        value = item[field]
-    except (KeyError, TypeError, IndexError):
-        names = ", ".join(map(str, item)) if hasattr(item, "keys") else type(item).__name__
-        raise KeyError(f"a document has no field {field!r} (text=...); it has: {names}") from None
+    value: Optional[Text] = _field_of(item, field, "text=...")
     return "" if value is None else value
 
 
@@ -44,7 +48,7 @@ class Source:
 
     def column(self, name: str) -> Iterator[Hashable]:
         for item in self.items:
-            yield item[name]
+            yield _field_of(item, name, "key=...")
 
     def take(self, positions: Sequence[int]) -> Any:
         return [self.items[position] for position in positions]

@@ -103,6 +103,18 @@ class Dedup(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "one mapping"):
             samepage.dedup({"train": []})
 
+    def test_mistakes_about_keys_are_named(self):
+        for given, said in (([{"text": A, "body": B}], r"no field 'id' \(key=...\); it has: text, body"),
+                            ([A], r"no field 'id' \(key=...\); it has: str")):
+            with self.assertRaisesRegex(KeyError, said):
+                samepage.dedup(given, key="id")
+        with self.assertRaisesRegex(ValueError, "document 1 .*the key of a kept document, 7"):
+            samepage.dedup([{"id": 7, "text": A}, {"id": 7, "text": C}], key="id")
+        index = samepage.Index()
+        index.add("a", A)
+        with self.assertRaisesRegex(ValueError, "document 0 .*the key of a kept document, 'a'"):
+            samepage.dedup([{"id": "a", "text": C}], key="id", index=index)
+
     def test_methods(self):
         for method in ("shingles", "simhash", "cosine", "sentences", "lcs", "combined"):
             long = " ".join(texts.families(1, seed=3)) + ". " + A + "."
