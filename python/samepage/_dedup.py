@@ -9,7 +9,7 @@ from typing import Any, Generic, Hashable, Iterable, Iterator, List, Mapping, Na
 
 from ._index import Index
 from ._native import Text
-from ._tables import is_path, open_source, text_of
+from ._tables import is_path, is_table, open_source, text_of
 
 Collection = TypeVar("Collection")
 Item = TypeVar("Item")
@@ -86,8 +86,8 @@ def unique(items: Iterable[Item], threshold: Optional[float] = 0.8, *, text: str
            method: str = "shingles", content_type: Optional[str] = None,
            settings: Optional[Mapping[str, str]] = None) -> Iterator[Item]:
     """Yields the items of a stream that resemble no earlier yielded item."""
-    if is_path(items):
-        raise TypeError("unique() takes a stream: dedup() reads files")
+    if is_path(items) or isinstance(items, dict) or is_table(items):  # a table yields its columns
+        raise TypeError("unique() takes a stream of documents: dedup() takes files and tables")
     index = Index(threshold, method=method, content_type=content_type, settings=settings)
     for position, item in enumerate(items):
         document: Text = text_of(item, text)

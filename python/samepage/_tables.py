@@ -19,6 +19,11 @@ def is_path(source: Any) -> bool:
     return isinstance(source, (str, os.PathLike))
 
 
+def is_table(source: Any) -> bool:
+    """Whether it is a DataFrame or a Table. Rows from a database may have a method of that name."""
+    return hasattr(source, "columns") and not callable(source.columns)
+
+
 def _field_of(item: Any, field: str, where: str) -> Any:
     try:
         return item[field]

@@ -103,6 +103,23 @@ class Dedup(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "one mapping"):
             samepage.dedup({"train": []})
 
+    def test_a_stream_is_one_of_documents(self):
+        class Frame:  # as pandas.DataFrame
+            columns = ["id", "text"]
+
+            def __iter__(self):
+                return iter(self.columns)
+
+        for wrong in ({"a": A}, Frame(), "texts.jsonl"):
+            with self.assertRaisesRegex(TypeError, "takes a stream of documents"):
+                list(samepage.unique(wrong))
+
+        class Rows(list):  # as the result of a query in SQLAlchemy
+            def columns(self):
+                return []
+
+        self.assertEqual(list(samepage.unique(Rows([A, B]))), [A])
+
     def test_mistakes_about_keys_are_named(self):
         for given, said in (([{"text": A, "body": B}], r"no field 'id' \(key=...\); it has: text, body"),
                             ([A], r"no field 'id' \(key=...\); it has: str")):
