@@ -13,8 +13,8 @@ struct sp_feature {
 };
 
 /* The features of a canonical URL: views into it, or into `number` for a segment's name. At most
- * SP_PREDICT_FEATURES; further parameters and segments are ignored. Returns 0 if the scheme is not
- * http or https. */
+ * SP_PREDICT_FEATURES; further parameters and segments are ignored. Returns 0 for doc:ID,
+ * which has no parts. */
 size_t sp_features(struct sp_view url, struct sp_feature ret_features[SP_PREDICT_FEATURES]);
 
 /* The key under which URLs with one more parameter find the page. */

@@ -74,6 +74,24 @@ TEST(a_share_of_the_predictions_is_to_be_fetched_all_the_same)
     samepage_predictor_free(p);
 }
 
+TEST(a_url_of_any_scheme_is_learned)
+{
+    struct samepage_predictor *p = samepage_predictor_new();
+    struct samepage_prediction said;
+    CU_ASSERT_EQUAL(samepage_predictor_explore(p, 0), 0);
+    for (int page = 0; page < 60; page++)
+        for (int visitor = 0; visitor < 2; visitor++) {
+            char url[64];
+            snprintf(url, sizeof url, "ftp://a.example/%d?sid=%d", page, visitor);
+            CU_ASSERT_EQUAL(samepage_predict_learn(p, url, &page, sizeof page), 0);
+        }
+    CU_ASSERT_EQUAL_FATAL(samepage_predict(p, "ftp://a.example/7?sid=9", 0.9, &said), 1);
+    CU_ASSERT_STRING_EQUAL(said.url, "ftp://a.example/7?sid=1");
+    CU_ASSERT_EQUAL(samepage_predict_learn(p, "doc:7", "x", 1), 0);
+    CU_ASSERT_EQUAL(samepage_predict(p, "doc:8", 0, &said), 0);
+    samepage_predictor_free(p);
+}
+
 TEST(texts_that_are_not_urls_are_refused)
 {
     struct samepage_predictor *p = samepage_predictor_new();
