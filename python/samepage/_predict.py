@@ -51,6 +51,15 @@ def _load() -> ctypes.CDLL:
 _library = _load()
 
 
+def _spelled(url: str) -> bytes:
+    """The URL for C; empty, which is no URL, if it has half of a surrogate pair or a NUL, where C would end it."""
+    try:
+        data = url.encode()
+    except UnicodeEncodeError:
+        return b""
+    return b"" if b"\0" in data else data
+
+
 class Predictor:
     """Rules about URLs, learned from the pages that were fetched. A crawler asks them before a fetch.
 
@@ -83,18 +92,18 @@ class Predictor:
 
     def learn(self, url: str, content: Union[str, bytes]) -> None:
         """Learns that the URL was fetched and had this content. Contents are compared byte by byte, so pass the text
-        without parts that change at each fetch, or the URL of the page's winner. ValueError if the URL is not http or
-        https.
+        without parts that change at each fetch, or the URL of the page's winner. ValueError if the URL is not absolute.
         """
-        data = content.encode("utf-8", "replace") if isinstance(content, str) else bytes(content)
+        data = content.encode("utf-8", "replace") if isinstance(content, str) else bytes(memoryview(content))
         with self._lock:
-            if _library.samepage_predict_learn(self._rules, url.encode(), data, len(data)):
-                raise SamepageError(f"{url!r} is no URL of http or https")
+            if _library.samepage_predict_learn(self._rules, _spelled(url), data, len(data)):
+                raise SamepageError(f"{url!r} is no URL: it needs a scheme and a host, no spaces or control characters, "
+                                    "and at most 8192 bytes")
 
     def forget(self, url: str) -> None:
         """Forgets the page of a URL that is gone or redirects: no other URL is predicted to be its copy."""
         with self._lock:
-            _library.samepage_predict_forget(self._rules, url.encode())
+            _library.samepage_predict_forget(self._rules, _spelled(url))
 
     def rule(self, key: Union[str, bytes], value: Union[str, bytes, None]) -> None:
         """Takes a rule that was learned elsewhere: a record of the topic ``rules``, or a line of ``samepage rules`` as
@@ -121,6 +130,6 @@ class Predictor:
         """The same, but None only if nothing is predicted; ``explore`` says whether to fetch the URL nevertheless."""
         said = _Prediction()
         with self._lock:
-            if not _library.samepage_predict(self._rules, url.encode(), self._confidence, byref(said)):
+            if not _library.samepage_predict(self._rules, _spelled(url), self._confidence, byref(said)):
                 return None
             return Prediction(said.url.decode(), said.confidence, json.loads(said.rule), bool(said.explore))

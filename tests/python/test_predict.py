@@ -65,6 +65,18 @@ class Predict(unittest.TestCase):
                 samepage.Predictor(**options)
         with self.assertRaises(ValueError):
             samepage.Predictor().learn("nothing", "text")
+        with self.assertRaisesRegex(ValueError, "no URL"):
+            samepage.Predictor().learn("http://a.example/\0b", "text")
+        for wrong in (5, None, ["text"]):
+            with self.assertRaises(TypeError):
+                samepage.Predictor().learn("http://a.example/", wrong)
+
+    def test_a_url_that_is_none(self):
+        rules = samepage.Predictor(explore=0)
+        rules.learn("http://a.example/7", "text")
+        for url in ("", "mailto:a", "http://a.example/7\0", "http://a.example/\ud800"):
+            self.assertIsNone(rules.predict(url))
+            rules.forget(url)
 
     def test_no_copies(self):
         rules = taught(explore=0)
