@@ -761,6 +761,10 @@ def pages_of_other_sites_may_not_ask(work):
                 check_equal(status, code, f"{method} {path} with {headers}")
         check_equal(server.ask("GET", "/", None, {"Sec-Fetch-Site": "cross-site"})[0], 200,
                     "a link to the page")
+        for path, how in server.get("/openapi.json")["paths"].items():
+            for method, described in how.items():
+                status = server.ask(method.upper(), path, None, {"Sec-Fetch-Site": "cross-site"})[0]
+                check_equal("403" in described["responses"], status == 403, f"{method} {path} may be refused")
 
 
 def health_is_answered_while_filters_are_at_work(work):
