@@ -50,7 +50,7 @@ def dedup(source: Union[Iterable[Any], str, "os.PathLike[str]"], threshold: Opti
           index: Optional[Index] = None) -> Deduplicated[Any]:
     """Returns the source without its near duplicates: a document that resembles an earlier kept one is removed.
 
-    :param source: texts; mappings with a field ``text``; a pandas DataFrame, a pyarrow Table or a
+    :param source: texts; mappings with a field ``text``; a pandas DataFrame, a pyarrow Table or RecordBatch, or a
         datasets.Dataset with a column of that name; or the path of a .jsonl, .csv or .txt file (a line
         is a text; also .gz), or of a .parquet file.
     :param threshold: the least similarity of near duplicates; None: the default of the method.

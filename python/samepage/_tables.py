@@ -32,12 +32,15 @@ def _field_of(item: Any, field: str, where: str) -> Any:
         raise KeyError(f"a document has no field {field!r} ({where}); it has: {names}") from None
 
 
+def _or_empty(value: Optional[Text]) -> Text:
+    return "" if value is None else value
+
+
 def text_of(item: Any, field: str) -> Text:
     """Returns the text of an item: the item itself, or its field. None counts as empty."""
     if isinstance(item, (str, bytes)):
         return item
-    value: Optional[Text] = _field_of(item, field, "text=...")
-    return "" if value is None else value
+    return _or_empty(_field_of(item, field, "text=..."))
 
 
 class Source:
@@ -71,12 +74,15 @@ class Table(Source):
     def check(self, name: str, where: str) -> None:
         if name not in self.names:
             raise KeyError(f"there is no column {name!r} ({where}); there are: {', '.join(map(str, self.names))}")
+        if self.names.count(name) > 1:
+            raise KeyError(f"there are {self.names.count(name)} columns {name!r} ({where}): rename all but one")
 
 
 class Frame(Table):
     def texts(self) -> Iterator[Text]:
-        for value in self.items[self.field]:
-            yield value if isinstance(value, (str, bytes)) else ""  # None, NaN
+        column = self.items[self.field]
+        for value, missing in zip(column, column.isna()):
+            yield "" if missing else value
 
     def column(self, name: str) -> Iterator[Hashable]:
         self.check(name, "key=...")
@@ -88,9 +94,8 @@ class Frame(Table):
 
 class Arrow(Table):
     def texts(self) -> Iterator[Text]:
-        for chunk in self.items.column(self.field).chunks:
-            for value in chunk:
-                yield value.as_py() or ""
+        for scalar in self.items.column(self.field):
+            yield _or_empty(scalar.as_py())
 
     def column(self, name: str) -> Iterator[Hashable]:
         self.check(name, "key=...")
@@ -104,7 +109,7 @@ class Arrow(Table):
 class Dataset(Table):
     def texts(self) -> Iterator[Text]:
         for row in self.items:
-            yield row[self.field] or ""
+            yield _or_empty(row[self.field])
 
     def column(self, name: str) -> Iterator[Hashable]:
         self.check(name, "key=...")

@@ -166,6 +166,23 @@ class Collections(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "there are: id, text, size"):
             samepage.dedup(frame, text="body")
 
+    def test_two_columns_of_one_name(self):
+        import pandas
+        frame = pandas.DataFrame(self.rows)
+        with self.assertRaisesRegex(KeyError, "there are 2 columns 'text'"):
+            samepage.dedup(pandas.concat([frame, frame], axis=1))
+
+    def test_a_column_of_numbers_is_none_of_texts(self):
+        import pandas
+        import pyarrow
+        for numbers in ([1, 1, 2], [0, 0]):
+            for table in (pandas.DataFrame({"text": numbers}), pyarrow.table({"text": numbers})):
+                with self.assertRaisesRegex(TypeError, "int"):
+                    samepage.dedup(table)
+        for kind in ("object", "string", "category"):
+            frame = pandas.DataFrame({"text": pandas.Series([A, None, B, float("nan")], dtype=kind)})
+            self.assertEqual(samepage.dedup(frame).positions, [0, 1, 3], kind)
+
     def test_pyarrow(self):
         import pyarrow
         table = pyarrow.concat_tables([pyarrow.Table.from_pylist(self.rows[:2]),
@@ -173,6 +190,10 @@ class Collections(unittest.TestCase):
         result = samepage.dedup(table)
         self.assertEqual(result.kept.column("id").to_pylist(), [1, 3, 4])
         self.assertEqual(result.kept.schema, table.schema)
+        (batch,) = pyarrow.Table.from_pylist(self.rows).to_batches()
+        kept = samepage.dedup(batch, key="id").kept
+        self.assertIsInstance(kept, pyarrow.RecordBatch)
+        self.assertEqual(kept.column("id").to_pylist(), [1, 3, 4])
 
     def test_datasets(self):
         import datasets
