@@ -53,7 +53,8 @@ def similar(a: Text, b: Text, threshold: Optional[float] = 0.8, *, method: str =
     :param settings: settings of docs/CONFIGURATION.md that begin with similarity., signature. or text.
     """
     engine = Engine(settings_of(threshold, method, settings))
-    return Similarity(*engine.similarity(engine.read(a, content_type), engine.read(b, content_type)))
+    with engine.read(a, content_type) as x, engine.read(b, content_type) as y:
+        return Similarity(*engine.similarity(x, y))
 
 
 class Index:
@@ -100,16 +101,14 @@ class Index:
 
     def add(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> None:
         """Adds a document. ValueError if the key is in the index: use ``update`` to replace its document."""
-        signature = self._read(text, content_type)
-        with self._engine.lock:
+        with self._read(text, content_type) as signature, self._engine.lock:
             if key in self._documents:
                 raise ValueError(f"{key!r} is in the index: update() replaces it")
             self._put(key, signature)
 
     def update(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> None:
         """Adds a document, or replaces the text of the one with this key."""
-        signature = self._read(text, content_type)
-        with self._engine.lock:
+        with self._read(text, content_type) as signature, self._engine.lock:
             if key in self._documents:
                 self.remove(key)
             self._put(key, signature)
@@ -128,23 +127,20 @@ class Index:
         """
         if limit is not None and limit < 0:
             raise ValueError("limit is below 0")
-        signature = self._read(text, content_type)
-        with self._engine.lock:
+        with self._read(text, content_type) as signature, self._engine.lock:
             most = None if limit is None else min(limit, len(self))
             return [Match(self._keys[document], similarity)
                     for document, similarity in self._engine.query(signature, most)]
 
     def nearest(self, text: Text, content_type: Optional[str] = None) -> Optional[Match]:
         """Returns one document that resembles the text, or None. Its time does not depend on how many resemble it."""
-        signature = self._read(text, content_type)
-        with self._engine.lock:
+        with self._read(text, content_type) as signature, self._engine.lock:
             found = self._engine.nearest(signature)
             return Match(self._keys[found[0]], found[1]) if found else None
 
     def keep(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> Optional[Match]:
         """Adds a document unless it resembles one of the index. Returns that one, or None if the document was added."""
-        signature = self._read(text, content_type)
-        with self._engine.lock:
+        with self._read(text, content_type) as signature, self._engine.lock:
             if key in self._documents:
                 raise ValueError(f"{key!r} is in the index: update() replaces it")
             found = self._engine.nearest(signature)
@@ -168,7 +164,8 @@ class Index:
                 json.dump({"format": _FORMAT, "settings": self._settings, "content_type": self._content_type,
                            "documents": len(self)}, file)
                 for key, document in self._documents.items():
-                    packed = base64.b64encode(self._engine.get(document).pack()).decode()
+                    with self._engine.get(document) as signature:
+                        packed = base64.b64encode(signature.pack()).decode()
                     file.write("\n" + json.dumps([key, packed]))
                 file.write("\n")
 
@@ -185,7 +182,8 @@ class Index:
                 index = cls(None, settings=head["settings"], content_type=head["content_type"])
                 for line in file:
                     key, packed = json.loads(line)
-                    index._put(key, index._engine.unpack(base64.b64decode(packed)))
+                    with index._engine.unpack(base64.b64decode(packed)) as signature:
+                        index._put(key, signature)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 what = f"no field {error}" if isinstance(error, KeyError) else error
                 raise SamepageError(f"{name} is damaged, or no index of this version: {what}") from error

@@ -58,18 +58,21 @@ def version() -> str:
 
 
 class Signature:
-    """The signature of a text. Immutable; belongs to the engine that made it."""
+    """The signature of a text. Immutable; belongs to the engine that made it. Freed at the end of a with statement, not by
+    __del__, where Python would drop a KeyboardInterrupt."""
 
     __slots__ = ("_pointer", "_engine")
 
     def __init__(self, pointer: int, engine: "Engine") -> None:
         self._pointer, self._engine = pointer, engine
 
-    # The function as a default: at the end of the interpreter the module may be gone first.
-    def __del__(self, free: Any = _library.samepage_signature_free) -> None:
+    def __enter__(self) -> "Signature":
+        return self
+
+    def __exit__(self, *_: object) -> None:
         # References are counted without atomics: under the lock of all that share them.
         with self._engine.lock:
-            free(self._pointer)
+            _library.samepage_signature_free(self._pointer)
 
     @property
     def pointer(self) -> int:
@@ -86,7 +89,7 @@ class Engine:
     """A reader and an index with one lock, for use from any thread; calls are serialised."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
-        self.lock = threading.RLock()  # __del__ may run inside a call
+        self.lock = threading.RLock()  # the methods of Index hold it over several calls
         self._reader = self._index = None
         words = [word.encode() for pair in settings.items() for word in pair]
         array = (c_char_p * (len(words) + 1))(*words, None)
@@ -96,6 +99,7 @@ class Engine:
         if not self._index:
             raise SamepageError(error.value.decode(errors="replace"))
 
+    # The functions as defaults: at the end of the interpreter the module may be gone first.
     def __del__(self, free_index: Any = _library.samepage_index_free,
                 free_reader: Any = _library.samepage_reader_free) -> None:
         free_index(self._index)

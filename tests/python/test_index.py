@@ -6,6 +6,7 @@ import os
 import pickle
 import re
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -132,6 +133,28 @@ class Index(unittest.TestCase):
             index.save(path)
             with open(reader, "rb") as got, open(path, "rb") as wanted:
                 self.assertEqual(got.read(), wanted.read())
+
+    def test_an_interrupt_is_not_lost(self):
+        index, sent = samepage.Index(), []
+
+        def interrupt(_signal, _frame):
+            sent.append(True)
+            raise KeyboardInterrupt
+
+        def work(number):
+            """Returns if it goes on after an interrupt: Python drops exceptions in __del__ and in callbacks."""
+            before, n = len(sent), 0
+            signal.setitimer(signal.ITIMER_REAL, 1e-4 * (number % 20 + 1))
+            while len(sent) == before:
+                index.update((number, n % 50), f"one two three four five six seven {n}")
+                index.query("one two three four five six seven", limit=1)
+                n += 1
+
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, interrupt))
+        for number in range(60):
+            with self.assertRaises(KeyboardInterrupt):
+                work(number)
+        self.assertGreater(len(index), 0)
 
     def test_threads(self):
         index = samepage.Index()
