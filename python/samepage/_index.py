@@ -6,7 +6,7 @@ import base64
 import json
 import os
 from dataclasses import dataclass
-from typing import Dict, Hashable, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Union
+from typing import Dict, Hashable, Iterable, Iterator, List, Mapping, NamedTuple, NoReturn, Optional, Union
 
 from ._native import Engine, SamepageError, Signature, Text
 from ._outputs import replacing
@@ -96,8 +96,22 @@ class Index:
 
     def _put(self, key: Hashable, signature: Signature) -> None:
         document = self._engine.add(signature)
-        self._documents[key] = document
         self._keys[document] = key
+        self._documents[key] = document
+
+    def _drop_strays(self, found: Iterable[int]) -> bool:
+        """Removes those documents that belong to no key, since an interrupt ended the call that added or removed them
+        between two steps. Returns whether there were any."""
+        strays = [document for document in found if self._documents.get(self._keys.get(document)) != document]
+        for document in strays:
+            self._engine.remove(document)
+        return bool(strays)
+
+    def _nearest(self, signature: Signature) -> Optional[Match]:
+        found = self._engine.nearest(signature)
+        while found and self._drop_strays(found[:1]):
+            found = self._engine.nearest(signature)
+        return Match(self._keys[found[0]], found[1]) if found else None
 
     def add(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> None:
         """Adds a document. ValueError if the key is in the index: use ``update`` to replace its document."""
@@ -129,25 +143,25 @@ class Index:
             raise ValueError("limit is below 0")
         with self._read(text, content_type) as signature, self._engine.lock:
             most = None if limit is None else min(limit, len(self))
-            return [Match(self._keys[document], similarity)
-                    for document, similarity in self._engine.query(signature, most)]
+            found = self._engine.query(signature, most)
+            while self._drop_strays(document for document, _ in found):
+                found = self._engine.query(signature, most)
+            return [Match(self._keys[document], similarity) for document, similarity in found]
 
     def nearest(self, text: Text, content_type: Optional[str] = None) -> Optional[Match]:
         """Returns one document that resembles the text, or None. Its time does not depend on how many resemble it."""
         with self._read(text, content_type) as signature, self._engine.lock:
-            found = self._engine.nearest(signature)
-            return Match(self._keys[found[0]], found[1]) if found else None
+            return self._nearest(signature)
 
     def keep(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> Optional[Match]:
         """Adds a document unless it resembles one of the index. Returns that one, or None if the document was added."""
         with self._read(text, content_type) as signature, self._engine.lock:
             if key in self._documents:
                 raise ValueError(f"{key!r} is in the index: update() replaces it")
-            found = self._engine.nearest(signature)
-            if found:
-                return Match(self._keys[found[0]], found[1])
-            self._put(key, signature)
-            return None
+            match = self._nearest(signature)
+            if match is None:
+                self._put(key, signature)
+            return match
 
     @property
     def bytes(self) -> int:

@@ -156,6 +156,40 @@ class Index(unittest.TestCase):
                 work(number)
         self.assertGreater(len(index), 0)
 
+    def test_an_interrupted_call_leaves_no_stray(self):
+        text = "one two three four five six seven"
+
+        def interrupted(index, name, work, first):
+            call = getattr(index._engine, name)
+
+            def ended(argument):
+                if first:
+                    call(argument)
+                raise KeyboardInterrupt
+
+            setattr(index._engine, name, ended)
+            with self.assertRaises(KeyboardInterrupt):
+                work()
+            setattr(index._engine, name, call)
+
+        def added(index):
+            interrupted(index, "add", lambda: index.add("a", text), True)
+
+        def removed(index):
+            index.add("a", text)
+            interrupted(index, "remove", lambda: index.remove("a"), False)
+
+        for leave in (added, removed):
+            for ask in (lambda index: index.query(text, limit=1) or None, lambda index: index.nearest(text),
+                        lambda index: index.keep("c", text)):
+                index = samepage.Index()
+                index.add(None, "nothing like the others is said here at all")
+                leave(index)
+                self.assertEqual(list(index), [None])
+                self.assertIsNone(ask(index))
+                index.update("b", text)
+                self.assertEqual({match.key for match in index.query(text)}, set(index) - {None})
+
     def test_threads(self):
         index = samepage.Index()
         given = texts.families(100, seed=6)
