@@ -87,9 +87,12 @@ class _Reader:
         return branch == 1
 
 
-def decode_status(value: bytes) -> Status:
+def decode_status(value: Optional[bytes]) -> Status:
     """Decodes the value of a message of the status topic, in single-object encoding or in the framing of a schema
-    registry, whose id is ignored. DecodeError if it is not a status event."""
+    registry, whose id is ignored. DecodeError if it is not a status event, also if it is None: a message without a
+    value says that the page of its key was erased."""
+    if value is None:
+        raise DecodeError("the message has no value: the page of its key was erased")
     # Where the event ends; a registry's id does not say.
     registry, rule, container = value[:1] == b"\0", True, True
     if value[:2] == _SINGLE_OBJECT:

@@ -153,6 +153,8 @@ class Statuses(unittest.TestCase):
         for wrong in (whole + b"\0", b"\xc3\x01" + b"\1" * 8 + whole[10:], b"{}", whole[:10] + b"\xff" * 12):
             with self.assertRaises(samepage.DecodeError):
                 samepage.decode_status(wrong)
+        with self.assertRaisesRegex(samepage.DecodeError, "no value: the page of its key was erased"):
+            samepage.decode_status(None)
 
     def test_no_damaged_byte_does_more_than_raise(self):
         whole = self.encode()
