@@ -42,6 +42,7 @@ def rules_of_a_state_are_listed(work):
     everything = work.run("rules", "--state", "state", "--confidence", "0", "-o", "all.jsonl")
     check(len(work.json_lines("all.jsonl")) > len(rules), everything)
     check_in("--state", work.run("rules", code=2).err)
+    check_in("--output", work.run("rules", "--state", "state", "--publish", "-o", "all.jsonl", code=2).err)
     work.run("rules", "--state", "nowhere", code=1)
 
 

@@ -60,6 +60,8 @@ static int parse(int argc, char **argv, struct arguments *a, struct sp_config *c
         return sp_cli_usage(a->command, "%s: this command takes options only", argv[optind]);
     if (a->kafka ? a->state || a->publish : !a->state)
         return sp_cli_usage(a->command, "give --state DIR, with or without --publish, or --kafka");
+    if (a->publish && strcmp(a->output, "-") != 0)
+        return sp_cli_usage(a->command, "--publish writes to the topic, and --output to a file");
     return -1;
 }
 
