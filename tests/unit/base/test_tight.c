@@ -68,7 +68,6 @@ TEST(a_small_array_and_none_are_freed)
     sp_tight_free(pairs, cap);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 static long page_faults(void)
 {
     struct rusage usage;
@@ -84,7 +83,11 @@ TEST(a_large_array_is_not_copied)
     uint32_t cap = 0;
     long before = page_faults(), pages = (long)(COUNT * sizeof *pairs) / sysconf(_SC_PAGESIZE);
     fill(&pairs, &cap, 0, COUNT);
+    check(pairs, COUNT);
+#ifndef SP_SANITIZED
     CU_ASSERT(page_faults() - before < pages + pages / 2);
+#else
+    (void)before, (void)pages; /* of a sanitizer's own memory as well */
+#endif
     sp_tight_free(pairs, cap);
 }
-#endif
