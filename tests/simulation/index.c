@@ -423,6 +423,10 @@ int main(int argc, char **argv)
         return 2;
     }
     uint64_t first = strtoull(argv[1], NULL, 10), last = strtoull(argv[2], NULL, 10);
+    if (last <= first) {
+        fprintf(stderr, "simulate_index: no seed is from %s on and before %s\n", argv[1], argv[2]);
+        return 2;
+    }
     enum left_out left_out = argc == 5 ? left_out_by_name(argv[4]) : LEFT_OUT_NOTHING;
     uint64_t failed = 0, checks = 0;
     for (uint64_t seed = first; seed < last && !(left_out && failed); seed++) {

@@ -84,6 +84,8 @@ int main(int argc, char **argv)
     if (argc < 3)
         refuse(argc < 2 ? "no seeds" : "one number");
     uint64_t first = number(argv[1]), last = number(argv[2]);
+    if (last <= first)
+        refuse(argv[2]); /* no world would be a success */
     struct sim_options o = {.mode = SP_MODE_EXACT};
     for (int i = 3; i < argc; i++) {
         if (strcmp(argv[i], "exact") == 0)
