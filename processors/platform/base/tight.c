@@ -8,14 +8,9 @@
 #include "base/huge.h"
 #include "base/mem.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef SP_SANITIZED
 #define COPIED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define COPIED true
-#endif
-#endif
-#ifndef COPIED
+#else
 #define COPIED false
 #endif
 

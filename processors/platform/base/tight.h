@@ -3,7 +3,7 @@
  *
  * From 128 KiB on, an array has a mapping of its own, in huge pages if it is large (huge.h). To
  * grow, it moves to where there is room for more, and the system moves its pages: nothing is
- * copied, and no memory is taken for a second array. With an address sanitizer it is copied as
+ * copied, and no memory is taken for a second array. With a sanitizer it is copied as
  * smaller ones are, so that the sanitizer sees where it ends. Thread rule: one thread at a time for
  * each array. */
 #ifndef SP_BASE_TIGHT_H

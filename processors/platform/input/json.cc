@@ -361,9 +361,9 @@ static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_recor
     const char *behind;
     if (document.current_location().get(behind) != OUT_OF_BOUNDS)
         return SP_MALFORMED; /* something follows the object */
-    if ((r->bad_id && ret_page->url.len == 0) || (r->bad_text && !ret_page->content.data)) {
-        *ret_why = r->bad_id && ret_page->url.len == 0 ? "the id is not a string or a whole number"
-                                                       : "text is not a string";
+    bool no_id = r->bad_id && ret_page->url.len == 0;
+    if (no_id || (r->bad_text && !ret_page->content.data)) {
+        *ret_why = no_id ? "the id is not a string or a whole number" : "text is not a string";
         return SP_MALFORMED;
     }
     if (r->content_like < CONTENTS)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/assert.h"
+#include "base/names.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
@@ -50,19 +51,11 @@ static enum sp_err read_file(const char *name, size_t most, struct sp_buf *out,
     return err;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-    return n > m && strcmp(name + n - m, end) == 0;
-}
-
 /* The type of a file whose name says Markdown, which cannot be told from plain text by its bytes.
  */
 static struct sp_view content_type(const char *name)
 {
-    bool markdown =
-        ends_with(name, ".md") || ends_with(name, ".md.gz") || ends_with(name, ".md.zst");
-    return sp_view_str(markdown ? "text/markdown" : "");
+    return sp_view_str(sp_names_have_type(name, ".md") ? "text/markdown" : "");
 }
 
 static void print_language(uint16_t language)

@@ -16,8 +16,8 @@ struct sp_drop {
 
 void sp_drop_begin(struct sp_drop *d, enum sp_tag tag);
 
-/* Handles a start tag inside. `in_cell`: a table's cell is open around the element. Returns false
- * if the tag ends the element, and is the first behind it. */
+/* Handles a start tag inside. `in_cell`: it is that of a cell or row, and one is open around the
+ * element. Returns false if the tag ends the element, and is the first behind it. */
 bool sp_drop_start(struct sp_drop *d, enum sp_tag tag, bool closed, bool in_cell);
 
 /* Handles an end tag inside. `open`: an element of that name is open around the invisible one.

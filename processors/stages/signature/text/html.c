@@ -267,7 +267,8 @@ static bool is_open(const struct sp_html *h, enum sp_tag tag)
 
 static bool start_dropped(struct sp_html *h, enum sp_tag tag, bool closed)
 {
-    bool in_cell = is_open(h, SP_TAG_td) || is_open(h, SP_TAG_th) || is_open(h, SP_TAG_tr);
+    bool in_cell = (sp_tag_flags[tag] & SP_TAG_CELL) &&
+                   (is_open(h, SP_TAG_td) || is_open(h, SP_TAG_th) || is_open(h, SP_TAG_tr));
     return sp_drop_start(&h->drop, tag, closed, in_cell);
 }
 
