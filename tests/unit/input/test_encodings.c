@@ -45,23 +45,13 @@ TEST(gzip_and_deflate_bodies_are_decompressed)
 
 TEST(a_body_stored_decompressed_under_its_old_header_is_taken_as_it_is)
 {
-    struct got g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n<p>text</p>");
-    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n<p>text</p>");
-    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
-    got_done(&g);
+    check_body("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n<p>text</p>", "<p>text</p>");
+    check_body("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n<p>text</p>", "<p>text</p>");
     /* Seems to be a few bytes of raw deflate. */
-    g = read_wire_text(
-        "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n\n<!DOCTYPE html>\n<p>t");
-    check_page(&g, 0, "http://u/a/b", "\n<!DOCTYPE html>\n<p>t");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n{\"a\":1}");
-    check_page(&g, 0, "http://u/a/b", "{\"a\":1}");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\n\r\n<p>text</p>");
-    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
-    got_done(&g);
+    check_body("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n\n<!DOCTYPE html>\n<p>t",
+               "\n<!DOCTYPE html>\n<p>t");
+    check_body("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n{\"a\":1}", "{\"a\":1}");
+    check_body("HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\n\r\n<p>text</p>", "<p>text</p>");
 }
 
 TEST(a_text_under_a_coding_that_does_not_exist_is_taken_as_it_is)

@@ -35,36 +35,26 @@ TEST(an_interim_response_before_the_final_one_is_passed_over)
 
 TEST(a_chunked_body_is_put_together)
 {
-    struct got g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-                                  "5\r\nhello\r\n1;name=value\r\n \r\nA\r\n0123456789\r\n"
-                                  "0\r\nTrailer: x\r\n\r\n");
-    check_page(&g, 0, "http://u/a/b", "hello 0123456789");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\nTransfer-Encoding: Chunked\n\n5\nhello\n0\n\n");
-    check_page(&g, 0, "http://u/a/b", "hello");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
-    check_page(&g, 0, "http://u/a/b", "");
-    got_done(&g);
+    check_body("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+               "5\r\nhello\r\n1;name=value\r\n \r\nA\r\n0123456789\r\n"
+               "0\r\nTrailer: x\r\n\r\n",
+               "hello 0123456789");
+    check_body("HTTP/1.1 200 OK\nTransfer-Encoding: Chunked\n\n5\nhello\n0\n\n", "hello");
+    check_body("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "");
 }
 
 TEST(a_body_stored_without_the_chunks_its_header_names_is_taken_as_it_is)
 {
-    struct got g =
-        read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n<html>hello</html>");
-    check_page(&g, 0, "http://u/a/b", "<html>hello</html>");
-    got_done(&g);
+    check_body("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n<html>hello</html>",
+               "<html>hello</html>");
     /* "A " and "2024 " are no sizes of chunks; white space behind a size is. */
-    g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nA text of\ntwo lines");
-    check_page(&g, 0, "http://u/a/b", "A text of\ntwo lines");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2024 in\nshort");
-    check_page(&g, 0, "http://u/a/b", "2024 in\nshort");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-                       "5  \r\nhello\r\n1 ;a\r\n!\r\n0 \r\n\r\n");
-    check_page(&g, 0, "http://u/a/b", "hello!");
-    got_done(&g);
+    check_body("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nA text of\ntwo lines",
+               "A text of\ntwo lines");
+    check_body("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2024 in\nshort",
+               "2024 in\nshort");
+    check_body("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+               "5  \r\nhello\r\n1 ;a\r\n!\r\n0 \r\n\r\n",
+               "hello!");
 }
 
 TEST(wrong_chunk_lengths_are_a_dead_letter)

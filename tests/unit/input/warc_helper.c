@@ -44,3 +44,10 @@ struct got read_wire_text(const char *wire)
 {
     return read_wire(sp_view_str(wire));
 }
+
+void check_body(const char *wire, const char *content)
+{
+    struct got g = read_wire_text(wire);
+    check_page(&g, 0, "http://u/a/b", content);
+    got_done(&g);
+}

@@ -15,5 +15,7 @@ void put_response(struct sp_buf *out, const char *url, const char *content);
 /* What is read from one response for http://u/a/b, as received from the network. */
 struct got read_wire(struct sp_view wire);
 struct got read_wire_text(const char *wire);
+/* Checks that the response is one page with this content. */
+void check_body(const char *wire, const char *content);
 
 #endif
