@@ -138,28 +138,59 @@ static void flush_group(struct sp_group_stage *st, struct sp_group *g)
 }
 
 /* Prefetches, because the changes since the last flush exceed the processor's caches. */
-static void prefetch_pages(const struct sp_page_actor *next)
+static void prefetch_page(const struct sp_page_actor *p, int step)
 {
-    if (!next)
+    if (step == 0) {
+        sp_prefetch_bytes(p, sizeof *p);
         return;
-    sp_prefetch(next->url);
-    sp_prefetch_bytes(next->inline_group, next->inline_bytes);
-    if (next->next_dirty)
-        sp_prefetch_bytes(next->next_dirty, sizeof *next);
+    }
+    sp_prefetch(p->url);
+    sp_prefetch(p->winner_url);
+    sp_prefetch_bytes(p->inline_group, p->inline_bytes);
 }
 
-static void prefetch_groups(const struct sp_group *next)
+static void prefetch_pages(const struct sp_page_actor *next)
 {
-    for (int depth = 0; next && depth < 4; depth++, next = next->next_dirty) {
-        if (depth == 3)
-            sp_prefetch_bytes(next, sizeof *next);
-        else if (depth == 2)
-            sp_prefetch(next->members);
-        else if (depth == 1 && next->count && !next->large)
-            sp_prefetch_bytes(next->members[0], sizeof *next->members[0]);
-        else if (depth == 0 && next->count && !next->large)
-            sp_prefetch(next->members[0]->url);
+    const struct sp_page_actor *second = next ? next->next_dirty : NULL;
+    const struct sp_page_actor *third = second ? second->next_dirty : NULL;
+    if (second)
+        prefetch_page(second, 1);
+    if (third)
+        prefetch_page(third, 0);
+}
+
+static uint32_t few_members(const struct sp_group *g)
+{
+    return g->large ? 0 : g->count < SP_PACKED_MEMBERS ? g->count : SP_PACKED_MEMBERS;
+}
+
+/* What a flush of the group reads, in steps that follow one more pointer each. Each group comes a
+ * step further with each group that is flushed before it. */
+static void prefetch_group(const struct sp_group_stage *st, const struct sp_group *g, int step)
+{
+    uint32_t few = step > 0 ? few_members(g) : 0;
+    if (step == 0) {
+        sp_prefetch_bytes(g, sizeof *g);
+    } else if (step == 1) {
+        sp_prefetch_bytes(g->members, few * sizeof *g->members);
+        sp_map_prefetch(&st->groups, g->key);
+        sp_map_prefetch(&st->pages, g->id.founder);
+    } else if (step == 2) {
+        for (uint32_t i = 0; i < few; i++)
+            sp_prefetch_bytes(g->members[i], sizeof *g->members[i]);
+        sp_prefetch_bytes(sp_map_guess(&st->pages, g->id.founder), sizeof(struct sp_page_actor));
+    } else {
+        for (uint32_t i = 0; i < few; i++)
+            sp_prefetch(g->members[i]->url);
+        if (few == 1)
+            sp_prefetch(g->members[0]->signature);
     }
+}
+
+static void prefetch_groups(const struct sp_group_stage *st, const struct sp_group *next)
+{
+    for (int step = 3; next && step >= 0; step--, next = next->next_dirty)
+        prefetch_group(st, next, step);
 }
 
 static void flush_pages(struct sp_group_stage *st)
@@ -195,7 +226,7 @@ enum sp_err sp_group_stage_flush(struct sp_group_stage *st)
     sp_group_stage_release(st);
     for (struct sp_group *g = st->dirty_groups, *next; g && !st->err; g = next) {
         next = g->next_dirty;
-        prefetch_groups(next);
+        prefetch_groups(st, next);
         flush_group(st, g);
     }
     st->dirty_groups = NULL;
