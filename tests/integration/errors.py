@@ -345,12 +345,12 @@ def a_state_of_another_format_says_what_to_do(work):
     arguments = ["run", "-q", "--state", "state", "-o", "out", "crawl.jsonl"]
     work.run(*arguments)
     good = work.read("state/FORMAT")
-    check_in("samepage state 5\n", good.decode())
-    for other in b"4", b"6":
+    check_in("samepage state 6\n", good.decode())
+    for other in b"5", b"7":
         line = b"samepage state " + other + b"\n"
-        work.write("state/FORMAT", good.replace(b"samepage state 5\n", line))
+        work.write("state/FORMAT", good.replace(b"samepage state 6\n", line))
         message = complaint(work, *arguments)
-        for part in "state format " + other.decode(), "uses 5", "--state":
+        for part in "state format " + other.decode(), "uses 6", "--state":
             check_in(part, message)
     for damaged in b"", b"nonsense\n", good[:5], b"\0" * 100:
         work.write("state/FORMAT", damaged)

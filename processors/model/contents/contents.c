@@ -12,7 +12,7 @@ struct entry {
     struct sp_age age;              /* while it is clean */
     struct sp_signature *signature; /* NULL: not read */
     uint64_t holders;
-    uint64_t stored_holders; /* 0: there are no rows */
+    uint64_t stored_holders; /* 0: it is not stored */
     bool counted;            /* both counts are known */
     bool dirty;
     struct entry *next_dirty;
@@ -23,6 +23,7 @@ struct sp_contents {
     struct sp_map entries;
     struct sp_ages clean; /* a round is from flush to flush */
     struct entry *dirty;
+    uint64_t usual_holders;
     size_t budget;
     struct sp_contents_stats stats;
     struct sp_buf value;
@@ -42,10 +43,12 @@ static struct sp_view make_key(char room[KEY_BYTES], char kind, struct sp_id con
     return sp_view(room, KEY_BYTES);
 }
 
-struct sp_contents *sp_contents_new(struct sp_store *store, size_t cache_bytes)
+struct sp_contents *sp_contents_new(struct sp_store *store, uint64_t usual_holders,
+                                    size_t cache_bytes)
 {
     struct sp_contents *t = sp_calloc(1, sizeof *t);
     t->store = store;
+    t->usual_holders = usual_holders;
     t->budget = cache_bytes;
     sp_ages_init(&t->clean);
     return t;
@@ -131,6 +134,8 @@ static enum sp_err decode_count(struct sp_view value, uint64_t *ret_holders)
     return r.failed || sp_reader_left(&r) || *ret_holders == 0 ? SP_CORRUPT : SP_OK;
 }
 
+/* Without a count of its own, a content that is stored has the usual one. The signature of an entry
+ * that is not counted yet was read from its row. */
 static enum sp_err count(struct sp_contents *t, struct entry *e)
 {
     char key[KEY_BYTES];
@@ -138,9 +143,15 @@ static enum sp_err count(struct sp_contents *t, struct entry *e)
     if (e->counted)
         return SP_OK;
     enum sp_err err = sp_store_get(t->store, make_key(key, 'N', e->content), &value);
-    if (err == SP_OK)
+    if (err == SP_OK) {
         err = decode_count(value, &e->stored_holders);
-    if (err != SP_OK && err != SP_NOT_FOUND)
+    } else if (err == SP_NOT_FOUND) {
+        if (!e->signature)
+            err = sp_store_get(t->store, make_key(key, 'S', e->content), &value);
+        e->stored_holders = e->signature || err == SP_OK ? t->usual_holders : 0;
+        err = err == SP_NOT_FOUND ? SP_OK : err;
+    }
+    if (err != SP_OK)
         return err;
     e->holders = e->stored_holders;
     e->counted = true;
@@ -190,15 +201,17 @@ enum sp_err sp_contents_drop(struct sp_contents *t, struct sp_id content)
     return SP_OK;
 }
 
-enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
-                            struct sp_signature **ret_signature)
+enum sp_err sp_contents_find(struct sp_contents *t, struct sp_id content,
+                             struct sp_signature **ret_signature)
 {
     struct entry *e = entry_of(t, content);
+    if (e->counted && e->holders == 0)
+        return SP_NOT_FOUND;
     if (!e->signature) {
         struct sp_signature *s;
         enum sp_err err = sp_contents_read(t->store, content, &s);
         if (err != SP_OK)
-            return err == SP_NOT_FOUND ? SP_CORRUPT : err;
+            return err;
         set_signature(t, e, s);
         t->stats.loads++;
     }
@@ -206,14 +219,11 @@ enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
     return SP_OK;
 }
 
-enum sp_err sp_contents_find(struct sp_contents *t, struct sp_id content,
-                             struct sp_signature **ret_signature)
+enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
+                            struct sp_signature **ret_signature)
 {
-    struct entry *e = entry_of(t, content);
-    enum sp_err err = count(t, e);
-    if (err != SP_OK)
-        return err;
-    return e->holders ? sp_contents_get(t, content, ret_signature) : SP_NOT_FOUND;
+    enum sp_err err = sp_contents_find(t, content, ret_signature);
+    return err == SP_NOT_FOUND ? SP_CORRUPT : err;
 }
 
 void sp_contents_expect(struct sp_contents *t, struct sp_id content)
@@ -228,8 +238,10 @@ void sp_contents_expect_change(struct sp_contents *t, struct sp_id content)
 {
     char key[KEY_BYTES];
     const struct entry *e = sp_map_get(&t->entries, content);
-    if (!e || !e->counted)
-        sp_store_expect(t->store, make_key(key, 'N', content));
+    if (e && e->counted)
+        return;
+    sp_store_expect(t->store, make_key(key, 'N', content));
+    sp_store_expect(t->store, make_key(key, 'S', content));
 }
 
 void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content, uint32_t step)
@@ -239,6 +251,7 @@ void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content, uin
     if (step == 0) {
         sp_map_prefetch(&t->entries, content);
         sp_store_prefetch(t->store, make_key(key, 'N', content));
+        sp_store_prefetch(t->store, make_key(key, 'S', content));
     } else if (e && step == 1) {
         sp_prefetch_bytes(e, sizeof *e);
     } else if (e && step == 2) {
@@ -296,14 +309,32 @@ static void release(void *arg)
     sp_signature_unref(arg);
 }
 
+static bool has_count_row(const struct sp_contents *t, uint64_t holders)
+{
+    return holders && holders != t->usual_holders;
+}
+
+static void flush_count(struct sp_contents *t, const struct entry *e)
+{
+    char key[KEY_BYTES];
+    if (e->holders == e->stored_holders)
+        return; /* one holder replaced another */
+    if (has_count_row(t, e->holders)) {
+        sp_buf_reset(&t->value);
+        sp_buf_put_varint(&t->value, e->holders);
+        sp_store_put(t->store, make_key(key, 'N', e->content), sp_buf_view(&t->value));
+    } else if (has_count_row(t, e->stored_holders)) {
+        sp_store_delete(t->store, make_key(key, 'N', e->content));
+    }
+}
+
 static void flush_entry(struct sp_contents *t, struct entry *e)
 {
     char key[KEY_BYTES];
+    flush_count(t, e);
     if (e->holders == 0) {
-        if (e->stored_holders) {
+        if (e->stored_holders)
             sp_store_delete(t->store, make_key(key, 'S', e->content));
-            sp_store_delete(t->store, make_key(key, 'N', e->content));
-        }
         entry_free(t, e);
         return;
     }
@@ -311,11 +342,6 @@ static void flush_entry(struct sp_contents *t, struct entry *e)
         sp_store_put_lent(t->store, make_key(key, 'S', e->content),
                           sp_signature_packed(e->signature), release,
                           sp_signature_ref(e->signature));
-    }
-    if (e->stored_holders != e->holders) { /* else one holder replaced another */
-        sp_buf_reset(&t->value);
-        sp_buf_put_varint(&t->value, e->holders);
-        sp_store_put(t->store, make_key(key, 'N', e->content), sp_buf_view(&t->value));
     }
     e->stored_holders = e->holders;
     e->dirty = false;
@@ -427,22 +453,4 @@ enum sp_err sp_contents_each_count(struct sp_store *store,
     struct walk w = {.each_count = each, .arg = arg};
     enum sp_err err = sp_store_scan(store, sp_view("N", 1), sp_view(NULL, 0), visit_count, &w);
     return err != SP_OK ? err : w.err;
-}
-
-static bool note_first(void *arg, struct sp_view key, struct sp_view value)
-{
-    (void)key, (void)value;
-    *(bool *)arg = true;
-    return false;
-}
-
-/* In the old format the count preceded the signature in one row. */
-enum sp_err sp_contents_check(struct sp_contents *t)
-{
-    bool signatures = false, counts = false;
-    const struct sp_view all = {0};
-    enum sp_err err = sp_store_scan(t->store, sp_view("S", 1), all, note_first, &signatures);
-    if (err == SP_OK && signatures)
-        err = sp_store_scan(t->store, sp_view("N", 1), all, note_first, &counts);
-    return err == SP_OK && signatures && !counts ? SP_STATE_FORMAT : err;
 }

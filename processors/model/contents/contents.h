@@ -3,7 +3,7 @@
  * the rows of cells (tier 2) share one table; on Kafka each partition of a stage has its own.
  *
  *   'S' content -> packed signature, written once and never again
- *   'N' content -> varint: the number of holders
+ *   'N' content -> varint: the number of holders, unless that is the usual one
  *
  * Signatures are cached in memory. Eviction is by the clock algorithm: the oldest goes first unless
  * it was used since it was last examined. A signature whose count changed since the last flush is
@@ -29,14 +29,13 @@ struct sp_contents_stats {
     uint64_t swept;       /* contents that sweeps looked at */
 };
 
-/* Never NULL. The store is borrowed; its keys that begin with 'S' and 'N' are the table's. */
-struct sp_contents *sp_contents_new(struct sp_store *store, size_t cache_bytes);
+/* Never NULL. The store is borrowed; its keys that begin with 'S' and 'N' are the table's.
+ * `usual_holders`: how many holders most contents have, those of pages without duplicates; such a
+ * content has one row. It belongs to the format: a store must always be used with the same. */
+struct sp_contents *sp_contents_new(struct sp_store *store, uint64_t usual_holders,
+                                    size_t cache_bytes);
 /* NULL is allowed. */
 void sp_contents_free(struct sp_contents *t);
-
-/* SP_STATE_FORMAT if the store holds signatures in the format that preceded this table. Call once
- * before the first use of a store that may hold data. */
-enum sp_err sp_contents_check(struct sp_contents *t);
 
 /* Adds a holder of this content. If the table does not have the signature in memory, it takes a
  * reference. */
@@ -88,7 +87,7 @@ enum sp_err sp_contents_read(struct sp_store *store, struct sp_id content,
  * The signature is borrowed until `each` returns. SP_STORE; SP_CORRUPT if a row is damaged. */
 enum sp_err sp_contents_each(struct sp_store *store,
                              void (*each)(void *arg, struct sp_signature *signature), void *arg);
-/* For tests: the same for every count. */
+/* For tests: the same for every number of holders that is not the usual one. */
 enum sp_err sp_contents_each_count(struct sp_store *store,
                                    void (*each)(void *arg, struct sp_id content, uint64_t holders),
                                    void *arg);

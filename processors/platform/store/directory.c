@@ -24,7 +24,7 @@
 #include "base/names.h"
 #include "store/store.h"
 
-#define FORMAT_LINE "samepage state 5\n"
+#define FORMAT_LINE "samepage state 6\n"
 #define FORMAT_WORD "samepage state "
 #define FORMAT_MAX_BYTES 65536
 #define DATABASE "rocksdb"

@@ -1,7 +1,7 @@
 /* The state directory around the database: its format, the configuration that it was written with,
  * and the process that has it open.
  *
- *   DIR/FORMAT    "samepage state 5", then the fingerprint of the configuration, lines key=value
+ *   DIR/FORMAT    "samepage state 6", then the fingerprint of the configuration, lines key=value
  *   DIR/LOCK      flock()ed while open; the holder's process id
  *   DIR/rocksdb/  the database
  *

@@ -58,7 +58,7 @@ struct sp_survivors *sp_survivors_new(const struct sp_similarity_options *simila
     s->similarity = *similarity;
     s->rule = sp_candidate_rule(similarity->method, similarity->threshold);
     s->store = store;
-    s->contents = sp_contents_new(store, cache_bytes);
+    s->contents = sp_contents_new(store, 1, cache_bytes);
     s->index = sp_candidates_new(&s->rule);
     return s;
 }

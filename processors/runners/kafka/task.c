@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "local/layout.h"
 
-enum { FORMAT = 3, MARKER_FORMAT = 3 };
+enum { FORMAT = 3, MARKER_FORMAT = 4 };
 static const char KEY[] = SP_ROW_OF_STAGE;
 
 /* Not a secret: lives must only differ, and a start must not wait for entropy. */

@@ -159,8 +159,8 @@ enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct 
     bus->options = *options;
     bus->publish = publish;
     bus->publish_arg = arg;
-    bus->contents =
-        sp_contents_new(sp_db_store(db, SP_BUS_STORE_CONTENTS), options->contents_cache_bytes);
+    bus->contents = sp_contents_new(sp_db_store(db, SP_BUS_STORE_CONTENTS), SP_BUS_USUAL_HOLDERS,
+                                    options->contents_cache_bytes);
     bus->options.group.contents = bus->options.compare.contents = bus->contents;
     bus->group = sp_calloc(options->tier1, sizeof *bus->group);
     bus->compare = sp_calloc(options->tier2, sizeof *bus->compare);

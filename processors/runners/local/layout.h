@@ -10,6 +10,10 @@ enum {
     SP_BUS_STORE_CONTENTS = 65535 /* the signatures that all stages share */
 };
 
+/* Of a content in that store (contents.h): a page without duplicates is one member of a group and
+ * owns one row of a cell. */
+enum { SP_BUS_USUAL_HOLDERS = 2 };
+
 /* The row of the meta store that the keeper of a database has in it (keeper.h). A stage on Kafka
  * has a layout of its own, but its meta store is the same one. */
 #define SP_ROW_OF_RUN "position"

@@ -42,7 +42,7 @@ struct sp_compare_stage *sp_compare_stage_new(const struct sp_compare_stage_opti
     if (!c->contents) {
         c->row_budget = options->cache_bytes / ROWS_SHARE;
         c->contents = c->own_contents =
-            sp_contents_new(store, options->cache_bytes - c->row_budget);
+            sp_contents_new(store, 1, options->cache_bytes - c->row_budget);
     }
     c->outbox = *outbox;
     c->cells = sp_calloc(SP_CELL_PLACES, sizeof *c->cells);

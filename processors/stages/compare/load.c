@@ -98,8 +98,6 @@ enum sp_err sp_compare_stage_load(struct sp_compare_stage *c)
                  {'O', load_owner}, {'E', load_relied}, {'Q', load_relied}};
     const struct sp_view all = {0};
     enum sp_err err = sp_compare_check_maps(c);
-    if (err == SP_OK && c->own_contents)
-        err = sp_contents_check(c->own_contents);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && err == SP_OK; i++) {
         err = sp_store_scan(c->store, sp_view(&parts[i].kind, 1), all, parts[i].each, c);
         err = c->err ? c->err : err;

@@ -220,7 +220,7 @@ struct sp_contain_feed *sp_contain_feed_new(const struct sp_contain_options *opt
     f->store = store;
     f->say = say;
     f->say_arg = arg;
-    f->contents = sp_contents_new(store, cache_bytes);
+    f->contents = sp_contents_new(store, 1, cache_bytes);
     f->stage = sp_contain_stage_new(options, store, f->contents, on_say, f);
     return f;
 }

@@ -22,8 +22,7 @@ struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *o
     st->cache_bytes = options->cache_bytes;
     if (!st->contents) {
         st->cache_bytes = options->cache_bytes / 2;
-        st->contents = st->own_contents = sp_contents_new(store, options->cache_bytes / 2);
-        st->err = sp_contents_check(st->contents);
+        st->contents = st->own_contents = sp_contents_new(store, 1, options->cache_bytes / 2);
     }
     struct sp_view value = {0};
     enum sp_err err = sp_store_get(store, sp_view("B", 1), &value);

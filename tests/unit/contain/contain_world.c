@@ -23,7 +23,7 @@ static void on_say(void *arg, struct sp_id page, const char *url, float containm
 
 static void make(struct world *w)
 {
-    w->contents = sp_contents_new(sp_db_store(w->db, STORE_CONTENTS), CACHE_BYTES);
+    w->contents = sp_contents_new(sp_db_store(w->db, STORE_CONTENTS), 1, CACHE_BYTES);
     w->stage = sp_contain_stage_new(&w->options, sp_db_store(w->db, STORE_CONTAIN), w->contents,
                                     on_say, w);
     CU_ASSERT_EQUAL_FATAL(sp_contain_stage_load(w->stage), SP_OK);

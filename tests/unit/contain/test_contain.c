@@ -397,7 +397,7 @@ TEST(rows_go_with_their_pages)
 static void check_refused(const char *key, size_t key_bytes, const char *value, size_t bytes)
 {
     struct sp_db *db = sp_db_open_memory();
-    struct sp_contents *contents = sp_contents_new(sp_db_store(db, 1), 1 << 14);
+    struct sp_contents *contents = sp_contents_new(sp_db_store(db, 1), 1, 1 << 14);
     struct sp_store *store = sp_db_store(db, 2);
     sp_store_put(store, sp_view(key, key_bytes), sp_view(value, bytes));
     CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
@@ -437,7 +437,7 @@ TEST(an_error_of_the_store_is_not_forgotten)
         sp_db_fail_after(w.db, -1);
         failed += err != SP_OK;
         if (err != SP_OK && sp_contain_stage_flush(w.stage) == SP_OK)
-            CU_ASSERT(calls == 0); /* the call was not one of the stage */
+            CU_ASSERT(calls < 2); /* the call was one of those that hold the signature */
         sp_signature_unref(s);
         world_close(&w);
     }

@@ -317,10 +317,10 @@ TEST(another_version_of_the_format_is_refused)
     sp_db_close(open_it(directory));
     write_file(directory, "FORMAT", "samepage state 99\n" FINGERPRINT);
     REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "state format 99,",
-            "this samepage uses 5; run");
+            "this samepage uses 6; run");
     write_file(directory, "FORMAT", "");
     REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "damaged");
-    write_file(directory, "FORMAT", "samepage state 5");
+    write_file(directory, "FORMAT", "samepage state 6");
     REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "damaged");
 }
 
