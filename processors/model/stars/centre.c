@@ -107,8 +107,9 @@ static void repivot(struct crowd *c, uint32_t star, uint32_t centre)
         if (!sp_star_kid_remove(s, c->kids[i].row, c->signatures[i]))
             return;
     sp_star_uncover_star(s, star, c->signatures[0]);
-    sp_star_free(s, star);
     uint32_t to = sp_star_new(d, c->kids[centre].row, c->signatures[centre]);
+    sp_star_mark_hand_on(s, star, to);
+    sp_star_free(s, star);
     if (d->posted)
         sp_star_cover_pivot(s, to, c->signatures[centre]);
     for (uint32_t i = 0; i < c->count; i++) {

@@ -49,7 +49,8 @@ static void open_index(struct sample *s, const struct sp_similarity_options *sim
                                        .prefetch = note_announced,
                                        .changed = note_changed,
                                        .arg = s,
-                                       .orphans_apart = true};
+                                       .orphans_apart = true,
+                                       .marks = true};
     s->similarity = *similarity;
     s->max_shingles = max_shingles;
     s->stars = sp_stars_new(&options);
