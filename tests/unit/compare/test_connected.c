@@ -9,16 +9,14 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "compare/compare.h"
+#include "compare_helper.h"
 #include "harness.h"
 #include "made_up.h"
 
 enum { SHINGLES = 100, NEAR = 11, NEAR_BITS = 3, PAGES = 48, WORLDS = 2000, SPAN = 90, BITS = 24 };
 
 struct world {
-    struct sp_db *db;
-    struct sp_partition_map map;
-    struct sp_compare_stage *compare;
+    struct stage stage;
     uint32_t from[PAGES]; /* where the page's text begins; 0: the page is gone or yet to come */
     bool joined[PAGES][PAGES];
     enum sp_method method;
@@ -40,42 +38,18 @@ static void on_send(void *arg, struct sp_message *m)
     sp_message_free(m);
 }
 
-static void on_publish(void *arg, const struct sp_status_event *event)
-{
-    (void)arg, (void)event;
-    CU_FAIL("a cell publishes nothing");
-}
-
 static void begin(struct world *w, enum sp_method method, uint64_t seed,
                   enum sp_compare_canary canary)
 {
-    double threshold = method == SP_METHOD_SIMHASH ? 1 - NEAR_BITS / 64.0 : 0.8;
-    *w = (struct world){
-        .db = sp_db_open_memory(), .method = method, .copies = seed % 2, .random = seed << 32};
-    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->map), SP_OK);
-    struct sp_compare_stage_options o = {.similarity = {.method = method, .threshold = threshold},
-                                         .maps = {.now = &w->map},
-                                         .routing = SP_ROUTING_LOSSLESS,
-                                         .rho = 1,
-                                         .cache_bytes = 1 << 16,
-                                         .work_per_step = 1,
-                                         .canary = canary};
-    struct sp_outbox outbox = {on_send, on_publish, w};
-    w->compare = sp_compare_stage_new(&o, sp_db_store(w->db, 1), &outbox);
-    CU_ASSERT_EQUAL_FATAL(sp_compare_stage_load(w->compare), SP_OK);
-}
-
-static void end(struct world *w)
-{
-    sp_compare_stage_free(w->compare);
-    sp_partition_done(&w->map);
-    sp_db_close(w->db);
-}
-
-static uint32_t cell(const struct world *w)
-{
-    struct sp_maps maps = {.now = &w->map};
-    return sp_maps_cell(&maps, &(struct sp_signature){.length = {SHINGLES}});
+    struct sp_compare_stage_options *o = &w->stage.options;
+    *w = (struct world){.method = method, .copies = seed % 2, .random = seed << 32};
+    stage_init(&w->stage, 1, on_send, w);
+    o->similarity.method = method;
+    if (method == SP_METHOD_SIMHASH)
+        o->similarity.threshold = 1 - NEAR_BITS / 64.0;
+    o->work_per_step = 1;
+    o->canary = canary;
+    CU_ASSERT_EQUAL_FATAL(stage_open(&w->stage), SP_OK);
 }
 
 static struct sp_id content_of(const struct world *w, uint32_t page)
@@ -92,29 +66,20 @@ static struct sp_signature *signature(const struct world *w, uint32_t page)
                                           : made_up_range(content, from, SHINGLES);
 }
 
-static void step(struct world *w, struct sp_message *m)
-{
-    CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, m), SP_OK);
-    sp_message_free(m);
-}
-
 static void put(struct world *w, uint32_t page)
 {
-    struct sp_message *m = sp_message_new(SP_MSG_PUT);
     w->from[page] = 1 + draw(w, w->method == SP_METHOD_SIMHASH ? BITS : SPAN);
-    m->page = (struct sp_id){0, page + 1};
-    m->put =
-        (struct sp_put){.cell = cell(w), .content_version = 1, .signature = signature(w, page)};
-    step(w, m);
+    struct sp_put put = {.cell = stage_cell(&w->stage, SHINGLES),
+                         .content_version = 1,
+                         .signature = signature(w, page)};
+    stage_step(&w->stage, put_of((struct sp_id){0, page + 1}, put));
 }
 
 static void remove_page(struct world *w, uint32_t page)
 {
-    struct sp_message *m = sp_message_new(SP_MSG_REMOVE);
-    m->page = (struct sp_id){0, page + 1};
-    m->remove = (struct sp_remove){cell(w), 2, content_of(w, page)};
+    struct sp_remove remove = {stage_cell(&w->stage, SHINGLES), 2, content_of(w, page)};
     w->from[page] = 0;
-    step(w, m);
+    stage_step(&w->stage, remove_of((struct sp_id){0, page + 1}, remove));
 }
 
 static uint32_t root(const uint32_t *set, uint32_t i)
@@ -162,12 +127,12 @@ static bool method_ends_connected(enum sp_method method, uint64_t seed,
         else if (w.from[page])
             remove_page(&w, page);
         if (draw(&w, 4) == 0)
-            sp_compare_stage_work(w.compare, draw(&w, 4));
+            sp_compare_stage_work(w.stage.compare, draw(&w, 4));
     }
-    while (sp_compare_stage_work(w.compare, 1))
+    while (sp_compare_stage_work(w.stage.compare, 1))
         ;
     bool connected = is_connected(&w);
-    end(&w);
+    stage_done(&w.stage);
     return connected;
 }
 

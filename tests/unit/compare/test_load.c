@@ -2,15 +2,14 @@
  * writes are refused, and a store error persists. */
 #include "base/mem.h"
 #include "compare/cell.h"
+#include "compare_helper.h"
 #include "harness.h"
 #include "made_up.h"
 
 enum { CELLS = 3, CONTENTS = 300, SHINGLES = 40, PAGES = 2 * CONTENTS };
 
 struct world {
-    struct sp_db *db;
-    struct sp_partition_map map;
-    struct sp_compare_stage *compare;
+    struct stage stage;
     uint64_t said; /* hash of the edges that probes returned */
     uint64_t edges;
 };
@@ -25,41 +24,12 @@ static void on_send(void *arg, struct sp_message *m)
     sp_message_free(m);
 }
 
-static void on_publish(void *arg, const struct sp_status_event *event)
-{
-    (void)arg, (void)event;
-}
-
-static struct sp_store *store(struct world *w)
-{
-    return sp_db_store(w->db, 1);
-}
-
-static enum sp_err open_stage(struct world *w)
-{
-    struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
-                                         .maps = {.now = &w->map},
-                                         .routing = SP_ROUTING_LOSSLESS,
-                                         .rho = 1,
-                                         .cache_bytes = 1 << 16,
-                                         .work_per_step = 1};
-    struct sp_outbox outbox = {on_send, on_publish, w};
-    w->compare = sp_compare_stage_new(&o, store(w), &outbox);
-    return sp_compare_stage_load(w->compare);
-}
-
 static void begin(struct world *w)
 {
-    *w = (struct world){.db = sp_db_open_memory()};
-    CU_ASSERT_EQUAL_FATAL(sp_partition_default(CELLS, &w->map), SP_OK);
-    CU_ASSERT_EQUAL_FATAL(open_stage(w), SP_OK);
-}
-
-static void end(struct world *w)
-{
-    sp_compare_stage_free(w->compare);
-    sp_partition_done(&w->map);
-    sp_db_close(w->db);
+    *w = (struct world){0};
+    stage_init(&w->stage, CELLS, on_send, w);
+    w->stage.options.work_per_step = 1;
+    CU_ASSERT_EQUAL_FATAL(stage_open(&w->stage), SP_OK);
 }
 
 /* Groups of three similar contents; every tenth content has almost no words. */
@@ -87,9 +57,7 @@ static enum sp_err try_step(struct world *w, enum sp_message_kind kind, uint32_t
         m->probe = (struct sp_probe){cell, 1, content(number)};
     else
         m->remove = (struct sp_remove){cell, 1, {sp_mix64(number + 1), sp_mix64(number + 2)}};
-    enum sp_err err = sp_compare_stage_step(w->compare, m);
-    sp_message_free(m);
-    return err;
+    return stage_try_step(&w->stage, m);
 }
 
 static void step(struct world *w, enum sp_message_kind kind, uint32_t page, uint32_t number)
@@ -97,18 +65,12 @@ static void step(struct world *w, enum sp_message_kind kind, uint32_t page, uint
     CU_ASSERT_EQUAL(try_step(w, kind, page, number), SP_OK);
 }
 
-static void commit(struct world *w)
-{
-    CU_ASSERT_EQUAL(sp_compare_stage_flush(w->compare), SP_OK);
-    CU_ASSERT_EQUAL(sp_db_commit(w->db), SP_OK);
-}
-
 /* Every other content has three pages instead of one. */
 static void put_all(struct world *w)
 {
     for (uint32_t page = 0; page < PAGES; page++)
         step(w, SP_MSG_PUT, page, page < CONTENTS ? page : page / 2 * 2 % CONTENTS);
-    commit(w);
+    stage_commit(&w->stage);
 }
 
 static uint64_t probe_all(struct world *w)
@@ -130,31 +92,26 @@ static bool count(void *arg, struct sp_view key, struct sp_view value)
 static size_t rows(struct world *w, const char *kind)
 {
     size_t n = 0;
-    CU_ASSERT_EQUAL(sp_store_scan(store(w), sp_view_str(kind), sp_view(NULL, 0), count, &n), SP_OK);
+    CU_ASSERT_EQUAL(
+        sp_store_scan(stage_store(&w->stage), sp_view_str(kind), sp_view(NULL, 0), count, &n),
+        SP_OK);
     return n;
-}
-
-static enum sp_err reopen(struct world *w)
-{
-    sp_compare_stage_free(w->compare);
-    return open_stage(w);
 }
 
 TEST(a_stage_that_is_loaded_replies_as_before)
 {
     struct world w;
-    struct sp_compare_stage_stats before, after;
     begin(&w);
     put_all(&w);
     uint64_t said = probe_all(&w);
     CU_ASSERT(w.edges > CONTENTS * 3 / 4 && w.edges < CONTENTS * 2); /* one edge a star */
-    sp_compare_stage_stats(w.compare, &before);
-    CU_ASSERT_EQUAL(reopen(&w), SP_OK);
-    sp_compare_stage_stats(w.compare, &after);
+    struct sp_compare_stage_stats before = stage_stats(&w.stage);
+    CU_ASSERT_EQUAL(stage_reopen(&w.stage), SP_OK);
+    struct sp_compare_stage_stats after = stage_stats(&w.stage);
     CU_ASSERT_EQUAL(after.rows, before.rows);
     CU_ASSERT_EQUAL(after.row_loads, 0); /* no row was read */
     CU_ASSERT_EQUAL(probe_all(&w), said);
-    end(&w);
+    stage_done(&w.stage);
 }
 
 TEST(a_stored_form_comes_and_goes_with_its_row)
@@ -169,27 +126,25 @@ TEST(a_stored_form_comes_and_goes_with_its_row)
         step(&w, SP_MSG_REMOVE, page, page < CONTENTS ? page : page / 2 * 2 % CONTENTS);
     for (uint32_t page = 0; page < PAGES; page += 6)
         step(&w, SP_MSG_PUT, page, page < CONTENTS ? page : page / 2 * 2 % CONTENTS);
-    commit(&w);
+    stage_commit(&w.stage);
     CU_ASSERT(rows(&w, "R") > 0 && rows(&w, "R") < CONTENTS);
-    while (sp_compare_stage_work(w.compare, 10))
-        ;
-    commit(&w);
+    stage_settle(&w.stage);
+    stage_commit(&w.stage);
     CU_ASSERT_EQUAL(rows(&w, "P") + rows(&w, "K"), rows(&w, "R"));
     CU_ASSERT_EQUAL(rows(&w, "S"), rows(&w, "R"));
     uint64_t said = probe_all(&w);
-    CU_ASSERT_EQUAL(reopen(&w), SP_OK);
+    CU_ASSERT_EQUAL(stage_reopen(&w.stage), SP_OK);
     CU_ASSERT_EQUAL(probe_all(&w), said);
     for (uint32_t page = 0; page < PAGES; page++)
         step(&w, SP_MSG_REMOVE, page, page < CONTENTS ? page : page / 2 * 2 % CONTENTS);
-    commit(&w);
-    while (sp_compare_stage_work(w.compare, 10))
-        ;
-    commit(&w);
+    stage_commit(&w.stage);
+    stage_settle(&w.stage);
+    stage_commit(&w.stage);
     CU_ASSERT_EQUAL(rows(&w, "R") + rows(&w, "O") + rows(&w, "P") + rows(&w, "K"), 0);
     CU_ASSERT_EQUAL(rows(&w, "E") + rows(&w, "Q"), 0);
     CU_ASSERT_EQUAL(rows(&w, "S") + rows(&w, "N"), 0);
-    CU_ASSERT_EQUAL(reopen(&w), SP_OK);
-    end(&w);
+    CU_ASSERT_EQUAL(stage_reopen(&w.stage), SP_OK);
+    stage_done(&w.stage);
 }
 
 static void check_refused(const char *key, size_t key_len, const char *value, size_t value_len,
@@ -197,10 +152,10 @@ static void check_refused(const char *key, size_t key_len, const char *value, si
 {
     struct world w;
     begin(&w);
-    sp_store_put(store(&w), sp_view(key, key_len), sp_view(value, value_len));
-    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
-    CU_ASSERT_EQUAL(reopen(&w), err);
-    end(&w);
+    sp_store_put(stage_store(&w.stage), sp_view(key, key_len), sp_view(value, value_len));
+    CU_ASSERT_EQUAL(sp_db_commit(w.stage.db), SP_OK);
+    CU_ASSERT_EQUAL(stage_reopen(&w.stage), err);
+    stage_done(&w.stage);
 }
 
 struct row_value {
@@ -225,9 +180,10 @@ static struct row_value some_row(const char *kind)
     struct world w;
     begin(&w);
     put_all(&w);
-    CU_ASSERT_EQUAL(sp_store_scan(store(&w), sp_view_str(kind), sp_view(NULL, 0), take_row, &r),
-                    SP_OK);
-    end(&w);
+    CU_ASSERT_EQUAL(
+        sp_store_scan(stage_store(&w.stage), sp_view_str(kind), sp_view(NULL, 0), take_row, &r),
+        SP_OK);
+    stage_done(&w.stage);
     CU_ASSERT_FATAL(r.key_len == 5);
     return r;
 }
@@ -273,10 +229,10 @@ TEST(rows_with_signatures_in_them_are_of_an_older_format)
     put_all(&w);
     char key[3 + 16] = {'R'};
     static const char bytes[100];
-    sp_store_put(store(&w), sp_view(key, sizeof key), sp_view(bytes, sizeof bytes));
-    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
-    CU_ASSERT_EQUAL(reopen(&w), SP_STATE_FORMAT);
-    end(&w);
+    sp_store_put(stage_store(&w.stage), sp_view(key, sizeof key), sp_view(bytes, sizeof bytes));
+    CU_ASSERT_EQUAL(sp_db_commit(w.stage.db), SP_OK);
+    CU_ASSERT_EQUAL(stage_reopen(&w.stage), SP_STATE_FORMAT);
+    stage_done(&w.stage);
 }
 
 TEST(a_further_owner_of_no_row_is_damage)
@@ -285,10 +241,10 @@ TEST(a_further_owner_of_no_row_is_damage)
     begin(&w);
     put_all(&w);
     char key[3 + 16 + 16] = {'O'};
-    sp_store_put(store(&w), sp_view(key, sizeof key), sp_view("12345678", 8));
-    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
-    CU_ASSERT_EQUAL(reopen(&w), SP_CORRUPT);
-    end(&w);
+    sp_store_put(stage_store(&w.stage), sp_view(key, sizeof key), sp_view("12345678", 8));
+    CU_ASSERT_EQUAL(sp_db_commit(w.stage.db), SP_OK);
+    CU_ASSERT_EQUAL(stage_reopen(&w.stage), SP_CORRUPT);
+    stage_done(&w.stage);
 }
 
 /* The store fails from call number `calls` on during one step, and works again in the next. Returns
@@ -298,14 +254,14 @@ static bool fail_once(enum sp_message_kind failing, enum sp_message_kind next, l
     struct world w;
     begin(&w);
     put_all(&w);
-    CU_ASSERT_EQUAL(reopen(&w), SP_OK); /* nothing cached */
-    sp_db_fail_after(w.db, calls);
+    CU_ASSERT_EQUAL(stage_reopen(&w.stage), SP_OK); /* nothing cached */
+    sp_db_fail_after(w.stage.db, calls);
     enum sp_err err = try_step(&w, failing, CONTENTS, 0);
-    sp_db_fail_after(w.db, -1);
+    sp_db_fail_after(w.stage.db, -1);
     CU_ASSERT(err == SP_OK || err == SP_STORE);
     CU_ASSERT_EQUAL(try_step(&w, next, CONTENTS + 1, 0), err);
-    CU_ASSERT_EQUAL(sp_compare_stage_flush(w.compare), err);
-    end(&w);
+    CU_ASSERT_EQUAL(sp_compare_stage_flush(w.stage.compare), err);
+    stage_done(&w.stage);
     return err != SP_OK;
 }
 
@@ -326,16 +282,16 @@ enum look_up { SIGNATURE, ROW, OTHERS, LOOK_UPS };
 static bool look_up(struct world *w, enum look_up what)
 {
     struct sp_signature *s = content(0);
-    struct sp_cell_actor *cell = sp_cell_actor_get(w->compare, 0);
-    uint32_t slot = sp_cell_actor_find(w->compare, cell, s->content_hash);
+    struct sp_cell_actor *cell = sp_cell_actor_get(w->stage.compare, 0);
+    uint32_t slot = sp_cell_actor_find(w->stage.compare, cell, s->content_hash);
     sp_signature_unref(s);
     CU_ASSERT_FATAL(slot != NO_SLOT);
     if (what == SIGNATURE)
-        return sp_cell_actor_signature(w->compare, slot) != NULL;
+        return sp_cell_actor_signature(w->stage.compare, slot) != NULL;
     if (what == ROW)
-        return sp_cell_actor_row(w->compare, slot) != NULL;
-    const struct sp_other *second = sp_owners_second(w->compare, slot);
-    return second && sp_owners_after(w->compare, slot, second);
+        return sp_cell_actor_row(w->stage.compare, slot) != NULL;
+    const struct sp_other *second = sp_owners_second(w->stage.compare, slot);
+    return second && sp_owners_after(w->stage.compare, slot, second);
 }
 
 /* Within one step, too, a successful look-up must not clear the error of an earlier one. */
@@ -346,12 +302,12 @@ TEST(a_look_up_that_succeeds_hides_no_error)
             struct world w;
             begin(&w);
             put_all(&w);
-            CU_ASSERT_EQUAL(reopen(&w), SP_OK);
-            sp_db_fail_after(w.db, 0);
+            CU_ASSERT_EQUAL(stage_reopen(&w.stage), SP_OK);
+            sp_db_fail_after(w.stage.db, 0);
             CU_ASSERT_FALSE(look_up(&w, failing));
-            sp_db_fail_after(w.db, -1);
+            sp_db_fail_after(w.stage.db, -1);
             CU_ASSERT(look_up(&w, next));
-            CU_ASSERT_EQUAL(w.compare->err, SP_STORE);
-            end(&w);
+            CU_ASSERT_EQUAL(w.stage.compare->err, SP_STORE);
+            stage_done(&w.stage);
         }
 }

@@ -2,7 +2,7 @@
  * text is a range of a hundred shingles: texts that begin ten shingles apart are similar (J =
  * 0.82), those that begin twenty apart are not. */
 #include "base/mem.h"
-#include "compare/compare.h"
+#include "compare_helper.h"
 #include "harness.h"
 #include "made_up.h"
 
@@ -13,10 +13,8 @@ struct edge {
 };
 
 struct world {
-    struct sp_db *db;
-    struct sp_partition_map maps[2];
-    struct sp_maps in_use;
-    struct sp_compare_stage *compare;
+    struct stage stage;
+    struct sp_partition_map next;
     struct edge edges[MOST]; /* edges of matches since the last step */
     uint32_t edge_count;
     char moved[MOST]; /* pages that were asked to move */
@@ -41,7 +39,7 @@ static struct sp_signature *signature(uint32_t from)
 
 static uint32_t cell(const struct world *w)
 {
-    return sp_maps_cell(&w->in_use, &(struct sp_signature){.length = {SHINGLES}});
+    return stage_cell(&w->stage, SHINGLES);
 }
 
 static void on_send(void *arg, struct sp_message *m)
@@ -65,34 +63,16 @@ static void on_send(void *arg, struct sp_message *m)
     sp_message_free(m);
 }
 
-static void on_publish(void *arg, const struct sp_status_event *event)
-{
-    (void)arg, (void)event;
-    CU_FAIL("a cell publishes nothing");
-}
-
-static void open_stage(struct world *w)
-{
-    struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
-                                         .maps = w->in_use,
-                                         .routing = SP_ROUTING_LOSSLESS,
-                                         .rho = 1,
-                                         .cache_bytes = 1 << 16};
-    struct sp_outbox outbox = {on_send, on_publish, w};
-    w->compare = sp_compare_stage_new(&o, sp_db_store(w->db, 1), &outbox);
-    CU_ASSERT_EQUAL_FATAL(sp_compare_stage_load(w->compare), SP_OK);
-}
-
 /* `later`: by so much the version of the first map is higher than that of a map that is new. */
 static void begin_with(struct world *w, uint32_t later)
 {
-    *w = (struct world){.db = sp_db_open_memory()};
-    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->maps[0]), SP_OK);
-    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->maps[1]), SP_OK);
-    w->maps[0].version += later;
-    w->maps[1].version = w->maps[0].version + 1;
-    CU_ASSERT_EQUAL_FATAL(sp_maps_make(&w->maps[0], NULL, &w->in_use), SP_OK);
-    open_stage(w);
+    *w = (struct world){0};
+    stage_init(&w->stage, 1, on_send, w);
+    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->next), SP_OK);
+    w->stage.map.version += later;
+    w->next.version = w->stage.map.version + 1;
+    CU_ASSERT_EQUAL_FATAL(sp_maps_make(&w->stage.map, NULL, &w->stage.options.maps), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(stage_open(&w->stage), SP_OK);
 }
 
 static void begin(struct world *w)
@@ -102,31 +82,25 @@ static void begin(struct world *w)
 
 static void end(struct world *w)
 {
-    sp_compare_stage_free(w->compare);
-    sp_partition_done(&w->maps[0]);
-    sp_partition_done(&w->maps[1]);
-    sp_db_close(w->db);
+    stage_done(&w->stage);
+    sp_partition_done(&w->next);
 }
 
 static void step(struct world *w, struct sp_message *m)
 {
     w->edge_count = w->move_count = 0;
-    CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, m), SP_OK);
-    sp_message_free(m);
-    while (sp_compare_stage_work(w->compare, 100))
-        ;
+    stage_step(&w->stage, m);
+    stage_settle(&w->stage);
 }
 
 /* The page's text becomes `from`, replacing `old` (0: the page is not in this cell). */
 static void put_at(struct world *w, char page, int64_t version, uint32_t from, uint32_t old)
 {
-    struct sp_message *m = sp_message_new(SP_MSG_PUT);
-    m->page = id_of(page);
-    m->put = (struct sp_put){.cell = cell(w),
-                             .content_version = version,
-                             .signature = signature(from),
-                             .old_content = old ? content_of(old) : (struct sp_id){0}};
-    step(w, m);
+    struct sp_put put = {.cell = cell(w),
+                         .content_version = version,
+                         .signature = signature(from),
+                         .old_content = old ? content_of(old) : (struct sp_id){0}};
+    step(w, put_of(id_of(page), put));
 }
 
 static void put(struct world *w, char page, uint32_t from)
@@ -136,10 +110,7 @@ static void put(struct world *w, char page, uint32_t from)
 
 static void remove_page(struct world *w, uint32_t from_cell, char page, uint32_t old)
 {
-    struct sp_message *m = sp_message_new(SP_MSG_REMOVE);
-    m->page = id_of(page);
-    m->remove = (struct sp_remove){from_cell, 2, content_of(old)};
-    step(w, m);
+    step(w, remove_of(id_of(page), (struct sp_remove){from_cell, 2, content_of(old)}));
 }
 
 static void probe(struct world *w, char page, uint32_t from)
@@ -162,9 +133,7 @@ static bool joined(const struct world *w, char a, char b)
 
 static uint64_t rows(const struct world *w)
 {
-    struct sp_compare_stage_stats stats;
-    sp_compare_stage_stats(w->compare, &stats);
-    return stats.rows;
+    return stage_stats(&w->stage).rows;
 }
 
 /* ---- put */
@@ -323,11 +292,8 @@ TEST(a_new_version_of_the_spokesman_is_a_successor_too)
 
 static void next_map(struct world *w)
 {
-    CU_ASSERT_EQUAL(sp_compare_stage_flush(w->compare), SP_OK);
-    CU_ASSERT_EQUAL(sp_db_commit(w->db), SP_OK);
-    sp_compare_stage_free(w->compare);
-    CU_ASSERT_EQUAL_FATAL(sp_maps_make(&w->maps[1], &w->maps[0], &w->in_use), SP_OK);
-    open_stage(w);
+    CU_ASSERT_EQUAL_FATAL(sp_maps_make(&w->next, &w->stage.map, &w->stage.options.maps), SP_OK);
+    stage_restart(&w->stage);
 }
 
 /* After the map is replaced, the old cell asks its owners to move, with the signature, until it is
@@ -340,12 +306,13 @@ static void check_moves(uint32_t later)
     put(&w, 'B', 1000);
     put(&w, 'C', 5000);
     uint32_t old_cell = cell(&w);
-    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 0); /* with one map no page moves */
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.stage.compare, 100),
+                    0); /* with one map no page moves */
     next_map(&w);
     CU_ASSERT_NOT_EQUAL(cell(&w), old_cell);
 
     w.move_count = 0;
-    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 3);
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.stage.compare, 100), 3);
     CU_ASSERT_EQUAL(w.move_count, 3);
     CU_ASSERT(memchr(w.moved, 'B', 3) < memchr(w.moved, 'A', 3)); /* the spokesman moves last */
 
@@ -354,11 +321,11 @@ static void check_moves(uint32_t later)
     CU_ASSERT_EQUAL(w.probed, 1); /* A is still in the old cell */
     remove_page(&w, old_cell, 'B', 1000);
     w.move_count = 0;
-    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 1), 1); /* one page a call */
-    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 2);
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.stage.compare, 1), 1); /* one page a call */
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.stage.compare, 100), 2);
     remove_page(&w, old_cell, 'A', 1000);
     remove_page(&w, old_cell, 'C', 5000);
-    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 0);
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.stage.compare, 100), 0);
     probe(&w, 'P', 1010);
     CU_ASSERT(joined(&w, 'P', 'B'));
     end(&w);

@@ -2,15 +2,14 @@
  * depend on their number. */
 #include "base/mem.h"
 #include "compare/cell.h"
+#include "compare_helper.h"
 #include "harness.h"
 #include "made_up.h"
 
 enum { PAGES = 12, SHINGLES = 8 };
 
 struct world {
-    struct sp_db *db;
-    struct sp_partition_map map;
-    struct sp_compare_stage *compare;
+    struct stage stage;
     struct sp_owner list[PAGES]; /* in order of arrival */
     uint32_t count;
     bool last_succeeded;
@@ -22,48 +21,12 @@ static void on_send(void *arg, struct sp_message *m)
     sp_message_free(m);
 }
 
-static void on_publish(void *arg, const struct sp_status_event *event)
-{
-    (void)arg, (void)event;
-}
-
-static enum sp_err open_stage(struct world *w)
-{
-    struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
-                                         .maps = {.now = &w->map},
-                                         .routing = SP_ROUTING_LOSSLESS,
-                                         .rho = 1,
-                                         .cache_bytes = 1}; /* too small to keep any row */
-    struct sp_outbox outbox = {on_send, on_publish, w};
-    w->compare = sp_compare_stage_new(&o, sp_db_store(w->db, 1), &outbox);
-    return sp_compare_stage_load(w->compare);
-}
-
 static void begin(struct world *w)
 {
-    *w = (struct world){.db = sp_db_open_memory()};
-    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->map), SP_OK);
-    CU_ASSERT_EQUAL_FATAL(open_stage(w), SP_OK);
-}
-
-static void end(struct world *w)
-{
-    sp_compare_stage_free(w->compare);
-    sp_partition_done(&w->map);
-    sp_db_close(w->db);
-}
-
-static void commit(struct world *w)
-{
-    CU_ASSERT_EQUAL_FATAL(sp_compare_stage_flush(w->compare), SP_OK);
-    CU_ASSERT_EQUAL_FATAL(sp_db_commit(w->db), SP_OK);
-}
-
-static void reopen(struct world *w)
-{
-    commit(w);
-    sp_compare_stage_free(w->compare);
-    CU_ASSERT_EQUAL_FATAL(open_stage(w), SP_OK);
+    *w = (struct world){0};
+    stage_init(&w->stage, 1, on_send, w);
+    w->stage.options.cache_bytes = 1; /* too small to keep any row */
+    CU_ASSERT_EQUAL_FATAL(stage_open(&w->stage), SP_OK);
 }
 
 static const struct sp_id CONTENT = {3, 4};
@@ -75,23 +38,19 @@ static struct sp_id page_id(uint32_t page)
 
 static void step(struct world *w, enum sp_message_kind kind, uint32_t page, int64_t version)
 {
-    struct sp_message *m = sp_message_new(kind);
-    m->page = page_id(page);
-    if (kind == SP_MSG_PUT) {
-        struct sp_signature *s = made_up_range(CONTENT, 0, SHINGLES);
-        m->put = (struct sp_put){.settled = true, .content_version = version, .signature = s};
-    } else {
-        m->remove = (struct sp_remove){0, 1, CONTENT};
-    }
-    CU_ASSERT_EQUAL_FATAL(sp_compare_stage_step(w->compare, m), SP_OK);
-    sp_message_free(m);
+    struct sp_put put = {.settled = true, .content_version = version};
+    if (kind == SP_MSG_PUT)
+        put.signature = made_up_range(CONTENT, 0, SHINGLES);
+    stage_step(&w->stage, kind == SP_MSG_PUT
+                              ? put_of(page_id(page), put)
+                              : remove_of(page_id(page), (struct sp_remove){0, 1, CONTENT}));
 }
 
 /* ---- the plain list */
 
 static uint32_t slot_of(const struct world *w)
 {
-    return sp_cell_actor_find(w->compare, sp_cell_actor_get(w->compare, 0), CONTENT);
+    return sp_cell_actor_find(w->stage.compare, sp_cell_actor_get(w->stage.compare, 0), CONTENT);
 }
 
 static uint32_t place_of(const struct world *w, struct sp_id page)
@@ -137,7 +96,7 @@ static void take(struct world *w, uint32_t page)
         return;
     drop(w, at);
     if (at == 0 && w->count)
-        put_first(w, &sp_cell_actor_row(w->compare, slot_of(w))->first);
+        put_first(w, &sp_cell_actor_row(w->stage.compare, slot_of(w))->first);
 }
 
 static bool is_owner(const struct sp_owner *a, const struct sp_owner *b)
@@ -147,7 +106,7 @@ static bool is_owner(const struct sp_owner *a, const struct sp_owner *b)
 
 static void check(struct world *w)
 {
-    struct sp_compare_stage *c = w->compare;
+    struct sp_compare_stage *c = w->stage.compare;
     uint32_t slot = slot_of(w);
     if (w->count == 0) {
         CU_ASSERT_EQUAL(slot, NO_SLOT);
@@ -186,14 +145,14 @@ TEST(owners_come_and_go_as_in_a_plain_list)
         else
             take(&w, page);
         if ((n >> 24) % 16 == 0)
-            commit(&w);
+            stage_commit(&w.stage);
         if ((n >> 32) % 64 == 0)
-            reopen(&w);
+            stage_restart(&w.stage);
         if ((n >> 40) % 4 == 0)
             check(&w);
     }
     CU_ASSERT(w.last_succeeded);
-    end(&w);
+    stage_done(&w.stage);
 }
 
 /* ---- what it costs */
@@ -210,11 +169,11 @@ static uint32_t successions(uint32_t owners, bool newest_first)
     step(&w, SP_MSG_REMOVE, 0, 0);
     for (uint32_t i = 1; i < owners - 1; i++) {
         step(&w, SP_MSG_REMOVE, newest_first ? owners - i : i, 0);
-        struct sp_id now = sp_cell_actor_row(w.compare, slot_of(&w))->first.page;
+        struct sp_id now = sp_cell_actor_row(w.stage.compare, slot_of(&w))->first.page;
         count += !sp_id_eq(now, first);
         first = now;
     }
-    end(&w);
+    stage_done(&w.stage);
     return count;
 }
 
@@ -237,18 +196,18 @@ static struct cost cost_of(uint32_t owners)
     begin(&w);
     for (uint32_t page = 0; page < owners; page++)
         step(&w, SP_MSG_PUT, page, 1);
-    reopen(&w);
-    sp_db_counts(w.db, &before);
+    stage_restart(&w.stage);
+    sp_db_counts(w.stage.db, &before);
     for (uint32_t i = 0; i < 10; i++) {
         step(&w, SP_MSG_REMOVE, i, 0);
         step(&w, SP_MSG_REMOVE, owners / 2 + i, 0);
-        commit(&w);
+        stage_commit(&w.stage);
         step(&w, SP_MSG_PUT, owners / 3 + i, 2);
         step(&w, SP_MSG_PUT, owners + i, 1);
-        commit(&w);
+        stage_commit(&w.stage);
     }
-    sp_db_counts(w.db, &after);
-    end(&w);
+    sp_db_counts(w.stage.db, &after);
+    stage_done(&w.stage);
     return (struct cost){after.rows_read - before.rows_read, after.rows_put + after.rows_deleted -
                                                                  before.rows_put -
                                                                  before.rows_deleted};
@@ -275,14 +234,13 @@ static enum sp_err after_writing(const char *bytes, size_t len)
     begin(&w);
     put(&w, 0, 1);
     put(&w, 1, 1);
-    commit(&w);
+    stage_commit(&w.stage);
     memcpy(key + 3, &CONTENT, sizeof CONTENT);
     memcpy(key + 3 + sizeof CONTENT, &second, sizeof second);
-    sp_store_put(sp_db_store(w.db, 1), sp_view(key, sizeof key), sp_view(bytes, len));
-    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
-    sp_compare_stage_free(w.compare);
-    enum sp_err err = open_stage(&w);
-    end(&w);
+    sp_store_put(stage_store(&w.stage), sp_view(key, sizeof key), sp_view(bytes, len));
+    CU_ASSERT_EQUAL(sp_db_commit(w.stage.db), SP_OK);
+    enum sp_err err = stage_reopen(&w.stage);
+    stage_done(&w.stage);
     return err;
 }
 
@@ -303,15 +261,13 @@ TEST(a_neighbour_that_is_not_there_is_damage)
     begin(&w);
     for (uint32_t page = 0; page < 3; page++)
         put(&w, page, 1);
-    reopen(&w);
+    stage_restart(&w.stage);
     memcpy(key + 3, &CONTENT, sizeof CONTENT);
     memcpy(key + 3 + sizeof CONTENT, &second, sizeof second);
-    sp_store_delete(sp_db_store(w.db, 1), sp_view(key, sizeof key));
-    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
-    struct sp_message *m = sp_message_new(SP_MSG_REMOVE);
-    m->page = page_id(0);
-    m->remove = (struct sp_remove){0, 1, CONTENT};
-    CU_ASSERT_EQUAL(sp_compare_stage_step(w.compare, m), SP_CORRUPT);
-    sp_message_free(m);
-    end(&w);
+    sp_store_delete(stage_store(&w.stage), sp_view(key, sizeof key));
+    CU_ASSERT_EQUAL(sp_db_commit(w.stage.db), SP_OK);
+    CU_ASSERT_EQUAL(
+        stage_try_step(&w.stage, remove_of(page_id(0), (struct sp_remove){0, 1, CONTENT})),
+        SP_CORRUPT);
+    stage_done(&w.stage);
 }

@@ -1,7 +1,7 @@
 /* Rows of one cell resemble two rows of another cell that are not similar to each other. Both
  * depend on them and ask them to probe again, but must not do so in turn endlessly. */
 #include "base/mem.h"
-#include "compare/compare.h"
+#include "compare_helper.h"
 #include "harness.h"
 #include "made_up.h"
 
@@ -11,14 +11,11 @@ enum { SHINGLES = 100, CELLS = 64, ROWS = 40, STEPS_A_ROW = 100, MOST_STARS = 64
 enum { LEFT = 1000, MIDDLE = 1011, RIGHT = 1022 };
 
 struct world {
-    struct sp_db *db;
-    struct sp_partition_map map;
-    struct sp_compare_stage *compare;
+    struct stage stage;
     struct sp_message *messages[ROWS * STEPS_A_ROW]; /* messages within tier 2 */
     uint32_t first, count;
     uint32_t edges;
     struct sp_edge last_edge;
-    uint32_t work_per_step;
 };
 
 static void on_send(void *arg, struct sp_message *m)
@@ -34,58 +31,25 @@ static void on_send(void *arg, struct sp_message *m)
     sp_message_free(m);
 }
 
-static void on_publish(void *arg, const struct sp_status_event *event)
+static void begin_working(struct world *w, uint32_t work_per_step)
 {
-    (void)arg, (void)event;
-    CU_FAIL("a cell publishes nothing");
-}
-
-static void start(struct world *w)
-{
-    struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
-                                         .maps = {.now = &w->map},
-                                         .routing = SP_ROUTING_LOSSLESS,
-                                         .rho = 1,
-                                         .cache_bytes = 1 << 20,
-                                         .work_per_step = w->work_per_step};
-    struct sp_outbox outbox = {on_send, on_publish, w};
-    w->compare = sp_compare_stage_new(&o, sp_db_store(w->db, 1), &outbox);
-    CU_ASSERT_EQUAL_FATAL(sp_compare_stage_load(w->compare), SP_OK);
+    *w = (struct world){0};
+    stage_init(&w->stage, CELLS, on_send, w);
+    w->stage.options.cache_bytes = 1 << 20;
+    w->stage.options.work_per_step = work_per_step;
+    CU_ASSERT_EQUAL_FATAL(stage_open(&w->stage), SP_OK);
 }
 
 static void begin(struct world *w)
 {
-    *w = (struct world){.db = sp_db_open_memory()};
-    CU_ASSERT_EQUAL_FATAL(sp_partition_default(CELLS, &w->map), SP_OK);
-    start(w);
-}
-
-static void restart(struct world *w)
-{
-    CU_ASSERT_EQUAL(sp_compare_stage_flush(w->compare), SP_OK);
-    CU_ASSERT_EQUAL(sp_db_commit(w->db), SP_OK);
-    sp_compare_stage_free(w->compare);
-    start(w);
-}
-
-static void end(struct world *w)
-{
-    sp_compare_stage_free(w->compare);
-    sp_partition_done(&w->map);
-    sp_db_close(w->db);
-}
-
-static uint32_t cell_of(const struct world *w, uint32_t length)
-{
-    struct sp_maps maps = {.now = &w->map};
-    return sp_maps_cell(&maps, &(struct sp_signature){.length = {length}});
+    begin_working(w, 0);
 }
 
 /* The smallest length above 100 that routes to the other cell. */
 static uint32_t length_next_door(const struct world *w)
 {
     uint32_t length = SHINGLES;
-    while (cell_of(w, length) == cell_of(w, SHINGLES))
+    while (stage_cell(&w->stage, length) == stage_cell(&w->stage, SHINGLES))
         length++;
     CU_ASSERT_FATAL(length * 0.8 < SHINGLES); /* so that pages of the two cells can be similar */
     return length;
@@ -93,30 +57,26 @@ static uint32_t length_next_door(const struct world *w)
 
 static void deliver(struct world *w)
 {
-    for (; w->first < w->count; w->first++) {
-        CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, w->messages[w->first]), SP_OK);
-        sp_message_free(w->messages[w->first]);
-    }
+    while (w->first < w->count)
+        stage_step(&w->stage, w->messages[w->first++]);
 }
 
 static void finish(struct world *w)
 {
     do
         deliver(w);
-    while (sp_compare_stage_work(w->compare, 100) || w->first < w->count);
+    while (sp_compare_stage_work(w->stage.compare, 100) || w->first < w->count);
 }
 
 /* `hashes`: SHINGLES of them, in ascending order. */
 static void put_text(struct world *w, uint64_t page, const uint32_t *hashes, uint32_t length)
 {
     struct sp_signature *s = made_up((struct sp_id){1, page}, SHINGLES);
-    struct sp_message *m = sp_message_new(SP_MSG_PUT);
     s->length[0] = length;
     memcpy(s->hashes, hashes, SHINGLES * sizeof *hashes);
-    m->page = (struct sp_id){0, page};
-    m->put = (struct sp_put){.cell = cell_of(w, length), .content_version = 1, .signature = s};
-    CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, m), SP_OK);
-    sp_message_free(m);
+    struct sp_put put = {
+        .cell = stage_cell(&w->stage, length), .content_version = 1, .signature = s};
+    stage_step(&w->stage, put_of((struct sp_id){0, page}, put));
     finish(w);
 }
 
@@ -130,11 +90,8 @@ static void put(struct world *w, uint64_t page, uint32_t from, uint32_t length)
 
 static void step_remove(struct world *w, uint64_t page, uint32_t length)
 {
-    struct sp_message *m = sp_message_new(SP_MSG_REMOVE);
-    m->page = (struct sp_id){0, page};
-    m->remove = (struct sp_remove){cell_of(w, length), 2, {1, page}};
-    CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, m), SP_OK);
-    sp_message_free(m);
+    struct sp_remove remove = {stage_cell(&w->stage, length), 2, {1, page}};
+    stage_step(&w->stage, remove_of((struct sp_id){0, page}, remove));
 }
 
 static void remove_page(struct world *w, uint64_t page, uint32_t length)
@@ -145,9 +102,7 @@ static void remove_page(struct world *w, uint64_t page, uint32_t length)
 
 static uint64_t probes(const struct world *w)
 {
-    struct sp_compare_stage_stats stats;
-    sp_compare_stage_stats(w->compare, &stats);
-    return stats.probes;
+    return stage_stats(&w->stage).probes;
 }
 
 /* Pages 3 and on, which resemble the others from another cell. */
@@ -169,7 +124,7 @@ TEST(rows_that_rely_on_two_others_do_not_probe_endlessly)
     /* A row probes once on arrival, and again each time a list doubles. */
     CU_ASSERT(probes(&w) > 2 * ROWS); /* the lists doubled */
     CU_ASSERT(probes(&w) < 12 * ROWS);
-    end(&w);
+    stage_done(&w.stage);
 }
 
 /* The lists keep the lengths at which they are cleaned. */
@@ -180,10 +135,10 @@ TEST(after_a_restart_rows_that_rely_on_others_do_not_probe_again)
     put(&w, 1, LEFT, SHINGLES);
     put(&w, 2, RIGHT, SHINGLES);
     put_rows(&w);
-    restart(&w);
+    stage_restart(&w.stage);
     put(&w, 3 + ROWS, MIDDLE, length_next_door(&w));
     CU_ASSERT(probes(&w) < ROWS / 4); /* only the row that came */
-    end(&w);
+    stage_done(&w.stage);
 }
 
 /* By then the lists have been purged of duplicates and of nothing else. */
@@ -197,7 +152,7 @@ TEST(all_rows_that_relied_on_one_look_again_when_it_leaves)
     uint64_t before = probes(&w);
     remove_page(&w, 1, SHINGLES);
     CU_ASSERT(probes(&w) >= before + ROWS);
-    end(&w);
+    stage_done(&w.stage);
 }
 
 /* It connected them with no other row. */
@@ -211,7 +166,7 @@ TEST(rows_that_relied_on_one_that_was_alone_in_its_star_do_not_look_again)
     uint64_t before = probes(&w);
     remove_page(&w, 1, SHINGLES);
     CU_ASSERT_EQUAL(probes(&w), before);
-    end(&w);
+    stage_done(&w.stage);
 }
 
 /* ---- one page that resembles a member of each of many stars ---- */
@@ -247,9 +202,7 @@ static uint64_t page_of(uint32_t family, uint32_t member)
 
 static uint64_t compared(const struct world *w)
 {
-    struct sp_compare_stage_stats stats;
-    sp_compare_stage_stats(w->compare, &stats);
-    return stats.candidates;
+    return stage_stats(&w->stage).candidates;
 }
 
 /* Each family is a star: of its members the first `similar` resemble the centre. */
@@ -277,7 +230,7 @@ static void removals(uint32_t stars, uint32_t *ret_edges, uint64_t *ret_compared
         remove_page(&w, page_of(family, 0), SHINGLES);
     *ret_edges = w.edges - edges;
     *ret_compared = compared(&w) - before;
-    end(&w);
+    stage_done(&w.stage);
 }
 
 TEST(a_row_looks_again_only_at_the_star_that_a_row_has_left)
@@ -302,7 +255,7 @@ TEST(a_row_is_told_of_another_member_of_that_star)
         CU_ASSERT(w.edges > before);
         CU_ASSERT_EQUAL(w.last_edge.page.lo, page_of(family, 1));
     }
-    end(&w);
+    stage_done(&w.stage);
 }
 
 /* After a restart nobody knows the star any more: such a row looks at all of them, once. */
@@ -310,25 +263,23 @@ TEST(rows_that_wait_to_look_again_do_so_after_a_restart)
 {
     enum { STARS = 4, WAITING = 3 };
     struct world w;
-    begin(&w);
-    w.work_per_step = 1;
-    restart(&w);
+    begin_working(&w, 1);
     put_families(&w, STARS, 2);
     for (uint32_t i = 1; i <= WAITING; i++)
         put_member(&w, CENTRE + i, i, 1, 0);
     step_remove(&w, page_of(1, 0), SHINGLES);
     step_remove(&w, page_of(2, 0), SHINGLES);
     uint32_t edges = w.edges;
-    restart(&w);
+    stage_restart(&w.stage);
     finish(&w);
     CU_ASSERT(w.edges >= edges + WAITING);
     CU_ASSERT(probes(&w) > 0);
     CU_ASSERT(probes(&w) <= 2 * (WAITING + STARS));
     edges = w.edges;
-    restart(&w);
+    stage_restart(&w.stage);
     finish(&w);
     CU_ASSERT_EQUAL(w.edges, edges); /* none of them waits any more */
-    end(&w);
+    stage_done(&w.stage);
 }
 
 /* ---- the last kid of a headless star ---- */
@@ -349,9 +300,7 @@ TEST(a_row_that_relied_on_the_last_kid_of_a_headless_star_looks_again)
 {
     enum { PIVOT = 50, HEIR = 51, ROW = 52, RELIED = 53, OTHER = 54 };
     struct world w;
-    begin(&w);
-    w.work_per_step = 1;
-    restart(&w);
+    begin_working(&w, 1);
     put(&w, PIVOT, LEFT, SHINGLES);
     put(&w, HEIR, LEFT + 2, SHINGLES);
     put(&w, RELIED, MIDDLE, SHINGLES);
@@ -364,5 +313,5 @@ TEST(a_row_that_relied_on_the_last_kid_of_a_headless_star_looks_again)
     finish(&w);
     CU_ASSERT(w.edges > edges);
     CU_ASSERT_EQUAL(w.last_edge.page.lo, OTHER);
-    end(&w);
+    stage_done(&w.stage);
 }
