@@ -15,8 +15,8 @@
  *   'K' slot                  -> cell, content, a kid of a star (form.c)
  *   'R' cell content          -> first owner, its version; if there are more, the second and last
  *   'O' cell content page     -> version, the owners before and after it (each further owner)
- *   'E' slot cell content     -> that row relies on this slot (relied.c)
- *   'Q' cell cell content mark -> that row must probe again (relied.c)
+ *   'E' slot cell content     -> that row relies on this slot (relied_rows.c)
+ *   'Q' cell cell content mark -> that row must probe again (relied_rows.c)
  *
  * The signature is in the table of contents, which each row holds once.
  *
@@ -25,7 +25,9 @@
  *   owners.c   the pages that own a row
  *   slots.c    which content has which slot
  *   near.c     puts rows into the index, removes them, and sends the edges that follow
- *   relied.c   which rows rely on which; the queue of recalls
+ *   relied.c   which rows rely on which
+ *   recalls.c  the queue of rows that must probe again
+ *   relied_rows.c  the stored forms of reliance and recalls
  *   debt.c     deferred work
  *   flush.c    writes rows to the store, and evicts them
  *   form.c     stored forms of slots
@@ -152,7 +154,7 @@ struct sp_compare_stage {
     uint32_t relied_count;
     uint32_t relied_cap;
     uint32_t free_relied;  /* 0: none */
-    struct sp_buf unsaved; /* writes of relied.c for the next flush */
+    struct sp_buf unsaved; /* writes of relied_rows.c for the next flush */
     uint32_t pay_cell;     /* where sp_compare_stage_work continues */
     uint32_t move_slot;    /* where sp_compare_stage_move continues */
     bool unsettled;        /* while loading: some stars owe */
@@ -310,14 +312,33 @@ void sp_relied_free(struct sp_compare_stage *c);
 /* While loading. `clean_at`: as it was when the row was added. */
 void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content,
                    uint32_t clean_at);
+
+/* ---- recalls.c ---- */
+
+/* Queues a recall, which the next flush stores. */
+void sp_recalls_add(struct sp_compare_stage *c, struct sp_recall recall);
+/* Takes the recall that was queued first, which the next flush deletes; false if there is none. */
+bool sp_recalls_take(struct sp_compare_stage *c, struct sp_recall *ret_recall);
 /* While loading, in the order of the keys: queues a recall, which is stored already. Marks do not
  * outlast a restart, so the row probes all stars, once. */
-void sp_compare_queue_restore(struct sp_compare_stage *c, struct sp_recall recall);
-/* Queues a recall, which the next flush stores. */
-void sp_compare_queue_add(struct sp_compare_stage *c, struct sp_recall recall);
-/* Takes the recall that was queued first, which the next flush deletes; false if there is none. */
-bool sp_compare_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall);
+void sp_recalls_restore(struct sp_compare_stage *c, struct sp_recall recall);
+
+/* ---- relied_rows.c ---- */
+
+/* The next flush puts or deletes the stored row of an entry of a slot's list, or of a recall. */
+void sp_relied_note(struct sp_compare_stage *c, bool put, uint32_t slot, uint32_t home,
+                    struct sp_id content, uint32_t clean_at);
+void sp_recall_note(struct sp_compare_stage *c, bool put, const struct sp_recall *recall);
 void sp_relied_flush(struct sp_compare_stage *c);
+/* Reads a stored row. False: no stage wrote it. */
+struct sp_relied_row {
+    uint32_t slot;
+    uint32_t home;
+    struct sp_id content;
+    uint32_t clean_at; /* of the slot's list; 0: unknown */
+};
+bool sp_relied_decode(struct sp_view key, struct sp_view value, struct sp_relied_row *ret_row);
+bool sp_recall_decode(struct sp_view key, struct sp_recall *ret_recall);
 
 /* ---- debt.c ---- */
 

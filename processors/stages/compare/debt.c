@@ -61,7 +61,7 @@ static void pay_stars(struct sp_compare_stage *c, struct sp_cell_actor *cell, ui
     for (size_t i = 0; i < left.moved_count; i++) {
         struct sp_slot *s = &c->slots[left.moved[i]];
         sp_relied_end(c, left.moved[i], left.moved_marks[i]);
-        sp_compare_queue_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content, 0});
+        sp_recalls_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content, 0});
     }
     /* Before rows enter: an heir may become a child again, as if it had never left its star. */
     sp_near_follow(c);
@@ -74,7 +74,7 @@ static void pay_stars(struct sp_compare_stage *c, struct sp_cell_actor *cell, ui
 static void pay_recalls(struct sp_compare_stage *c, uint32_t *units)
 {
     struct sp_recall recall;
-    for (; *units > 0 && !c->err && sp_compare_queue_take(c, &recall); --*units)
+    for (; *units > 0 && !c->err && sp_recalls_take(c, &recall); --*units)
         pay_recall(c, &recall);
 }
 

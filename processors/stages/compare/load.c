@@ -1,9 +1,9 @@
 /* Restores a stage from its store: slots and index from the 'P' and 'K' rows, owner counts from the
- * 'O' rows, reliance and the queue of probes from 'E' and 'Q'. It reads no signature. */
+ * 'O' rows, reliance and the queue of recalls from 'E' and 'Q'. It reads no signature. */
 #include "base/mem.h"
 #include "compare/cell.h"
 
-enum { KEY_BYTES = 3 + 16, ROW_VALUE_BYTES = 3 * 16 + 8, RELIED_KEY_BYTES = 1 + 4 + 4 + 16 };
+enum { KEY_BYTES = 3 + 16, ROW_VALUE_BYTES = 3 * 16 + 8 };
 
 static bool load_form(void *arg, struct sp_view key, struct sp_view value)
 {
@@ -48,34 +48,24 @@ static bool check_first_row(void *arg, struct sp_view key, struct sp_view value)
     return false;
 }
 
-/* The number of rows at which a list is cleaned; older states do not have it. */
-static uint32_t cleaned_at(struct sp_view value)
-{
-    return value.len == sizeof(uint32_t) ? (uint32_t)sp_get_big_endian(value.data, value.len) : 0;
-}
-
-static uint32_t mark_of(struct sp_view key)
-{
-    return (uint32_t)sp_get_big_endian(key.data + RELIED_KEY_BYTES, SP_MARK_BYTES);
-}
-
 static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sp_compare_stage *c = arg;
-    struct sp_id content;
-    bool marked = key.len == RELIED_KEY_BYTES + SP_MARK_BYTES && key.data[0] == 'Q';
-    if (key.len != RELIED_KEY_BYTES && !marked) {
+    struct sp_relied_row row;
+    if (sp_relied_decode(key, value, &row) && row.slot < c->slot_count && c->slots[row.slot].owners)
+        sp_relied_put(c, row.slot, row.home, row.content, row.clean_at);
+    else
         c->err = SP_CORRUPT;
-        return false;
-    }
-    uint32_t a = (uint32_t)sp_get_big_endian(key.data + 1, 4);
-    uint32_t home = (uint32_t)sp_get_big_endian(key.data + 5, 4);
-    memcpy(&content, key.data + 9, sizeof content);
-    if (key.data[0] == 'Q')
-        sp_compare_queue_restore(c,
-                                 (struct sp_recall){a, home, content, marked ? mark_of(key) : 0});
-    else if (a < c->slot_count && c->slots[a].owners)
-        sp_relied_put(c, a, home, content, cleaned_at(value));
+    return c->err == SP_OK;
+}
+
+static bool load_recall(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct sp_compare_stage *c = arg;
+    struct sp_recall recall;
+    (void)value;
+    if (sp_recall_decode(key, &recall))
+        sp_recalls_restore(c, recall);
     else
         c->err = SP_CORRUPT;
     return c->err == SP_OK;
@@ -95,7 +85,7 @@ enum sp_err sp_compare_stage_load(struct sp_compare_stage *c)
         char kind;
         bool (*each)(void *arg, struct sp_view key, struct sp_view value);
     } parts[] = {{'P', load_form},  {'K', load_form},   {'R', check_first_row},
-                 {'O', load_owner}, {'E', load_relied}, {'Q', load_relied}};
+                 {'O', load_owner}, {'E', load_relied}, {'Q', load_recall}};
     const struct sp_view all = {0};
     enum sp_err err = sp_compare_check_maps(c);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && err == SP_OK; i++) {

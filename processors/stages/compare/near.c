@@ -164,7 +164,7 @@ static void left_star(struct sp_compare_stage *c, uint32_t slot)
     struct sp_slot *s = &c->slots[slot];
     s->anchor = NO_SLOT;
     sp_relied_end(c, slot, 0);
-    sp_compare_queue_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content, 0});
+    sp_recalls_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content, 0});
 }
 
 static void follow_row(struct sp_compare_stage *c, uint32_t slot)

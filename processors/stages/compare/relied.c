@@ -1,18 +1,18 @@
-/* Keeps track of reliance between rows, and queues recalls: rows that must probe again.
+/* Keeps track of reliance between rows.
  *
  * A row that touched a star relies on the member to which it was linked. Each slot has a list of
  * the rows that rely on it. No message says when such a row is deleted, or no longer relies on the
  * slot; an outdated entry costs one probe when the member leaves, or nothing if the row is deleted.
  * So that such entries do not pile up, a list that has doubled is cleaned: deleted rows of this
- * cell are dropped, and rows of other cells, whose state is unknown, are asked to probe again. Each
+ * cell are dropped, and rows of other cells, whose state is unknown, are recalled (recalls.c). Each
  * new row pays for O(1) of that.
  *
  * Each entry is stored with the length at which the list is cleaned next. A restart would otherwise
- * begin with short lists, and rows that were just asked would be asked again; where restarts are
- * frequent, there was no end to that.
+ * begin with short lists, and rows that were just recalled would be recalled again; where restarts
+ * are frequent, there was no end to that.
  *
  * A row that probes again enters the list of whatever it touches again. Such repeats are dropped
- * and do not count. Otherwise two lists of the same rows would ask these in turn endlessly. */
+ * and do not count. Otherwise two lists of the same rows would recall these in turn endlessly. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -48,107 +48,6 @@ static struct sp_id content_of(const struct relier *r)
     return id;
 }
 
-/* ---- unsaved writes ---- */
-
-enum { VALUE_BYTES = 4, KEY_BYTES = 1 + 4 + 4 + 16 + SP_MARK_BYTES };
-
-/* Appends a record to c->unsaved: whether to put or delete, the value, and the key, which ends with
- * the mark of a recall. */
-static void note_write(struct sp_compare_stage *c, bool put, uint32_t value, char kind, uint32_t a,
-                       uint32_t home, struct sp_id content, uint32_t mark)
-{
-    sp_buf_put_u8(&c->unsaved, put);
-    sp_buf_put_big_endian(&c->unsaved, value, VALUE_BYTES);
-    sp_buf_put_u8(&c->unsaved, (uint8_t)kind);
-    sp_buf_put_big_endian(&c->unsaved, a, 4);
-    sp_buf_put_big_endian(&c->unsaved, home, 4);
-    sp_buf_put(&c->unsaved, &content, sizeof content);
-    sp_buf_put_big_endian(&c->unsaved, mark, SP_MARK_BYTES);
-}
-
-static void note_relier(struct sp_compare_stage *c, bool put, uint32_t value, uint32_t slot,
-                        uint32_t home, struct sp_id content)
-{
-    note_write(c, put, value, 'E', slot, home, content, 0);
-}
-
-/* The key has the mark because the row of one recall must outlast another recall of the same row,
- * which may probe another star. */
-static void note_recall(struct sp_compare_stage *c, bool put, const struct sp_recall *recall)
-{
-    note_write(c, put, 0, 'Q', recall->at, recall->home, recall->content, recall->mark);
-}
-
-void sp_relied_flush(struct sp_compare_stage *c)
-{
-    for (size_t at = 0; at < c->unsaved.len; at += 1 + VALUE_BYTES + KEY_BYTES) {
-        const char *k = c->unsaved.data + at + 1 + VALUE_BYTES;
-        bool marked = sp_get_big_endian(k + KEY_BYTES - SP_MARK_BYTES, SP_MARK_BYTES) > 0;
-        struct sp_view value = sp_view(c->unsaved.data + at + 1, VALUE_BYTES);
-        struct sp_view key = sp_view(k, marked ? KEY_BYTES : KEY_BYTES - SP_MARK_BYTES);
-        if (c->unsaved.data[at])
-            sp_store_put(c->store, key, value);
-        else
-            sp_store_delete(c->store, key);
-    }
-    sp_buf_reset(&c->unsaved);
-}
-
-/* ---- the queue ---- */
-
-static void enqueue(struct sp_compare_stage *c, struct sp_recall recall)
-{
-    if (c->queue_first > 0 && c->queue_first * 2 >= c->queue_count) {
-        c->queue_count -= c->queue_first;
-        memmove(c->queue, c->queue + c->queue_first, c->queue_count * sizeof *c->queue);
-        c->queue_first = 0;
-    }
-    sp_grow(&c->queue, &c->queue_cap, c->queue_count + 1);
-    c->queue[c->queue_count++] = recall;
-}
-
-void sp_compare_queue_add(struct sp_compare_stage *c, struct sp_recall recall)
-{
-    if (c->options.canary == SP_COMPARE_NO_RELIANCE)
-        return;
-    enqueue(c, recall);
-    note_recall(c, true, &recall);
-}
-
-static bool is_last(const struct sp_compare_stage *c, const struct sp_recall *recall)
-{
-    if (c->queue_count == 0)
-        return false;
-    const struct sp_recall *last = &c->queue[c->queue_count - 1];
-    return last->at == recall->at && last->home == recall->home &&
-           sp_id_eq(last->content, recall->content);
-}
-
-void sp_compare_queue_restore(struct sp_compare_stage *c, struct sp_recall recall)
-{
-    struct sp_recall all = {recall.at, recall.home, recall.content, 0};
-    if (recall.mark == 0) {
-        enqueue(c, recall);
-        return;
-    }
-    note_recall(c, false, &recall);
-    if (!is_last(c, &recall))
-        sp_compare_queue_add(c, all);
-}
-
-bool sp_compare_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall)
-{
-    if (c->queue_first == c->queue_count) {
-        sp_stars_forget_marks(c->stars);
-        return false;
-    }
-    *ret_recall = c->queue[c->queue_first++];
-    note_recall(c, false, ret_recall);
-    return true;
-}
-
-/* ---- lists ---- */
-
 static int by_row(const void *a, const void *b)
 {
     return memcmp(a, b, sizeof(struct relier));
@@ -178,22 +77,22 @@ static uint32_t twice(uint32_t rows)
 /* The list must have no repeats. */
 static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list)
 {
-    uint32_t kept = 0, asked = 0, at = c->slots[slot].cell;
+    uint32_t kept = 0, recalled = 0, at = c->slots[slot].cell;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier r = list->items[i];
         if (r.home == at && is_here(c, &r)) {
             list->items[kept++] = r;
             continue;
         }
-        note_relier(c, false, 0, slot, r.home, content_of(&r));
+        sp_relied_note(c, false, slot, r.home, content_of(&r), 0);
         if (r.home != at) {
-            sp_compare_queue_add(c, (struct sp_recall){at, r.home, content_of(&r), 0});
-            asked++;
+            sp_recalls_add(c, (struct sp_recall){at, r.home, content_of(&r), 0});
+            recalled++;
         }
     }
     list->count = kept;
-    /* The rows asked may all come back, which must not trigger another round. */
-    list->clean_at = list->look_at = twice(kept + asked);
+    /* The rows recalled may all come back, which must not trigger another round. */
+    list->clean_at = list->look_at = twice(kept + recalled);
 }
 
 static uint32_t list_new(struct sp_compare_stage *c)
@@ -231,7 +130,7 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
 {
     sp_relied_put(c, slot, home, content, 0);
     struct sp_relied *list = list_of(c, slot);
-    note_relier(c, true, list->clean_at, slot, home, content);
+    sp_relied_note(c, true, slot, home, content, list->clean_at);
     if (list->count < list->look_at)
         return;
     drop_repeats(list);
@@ -241,16 +140,16 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
         list->look_at = twice(list->count);
 }
 
-/* Frees the list. If `ask`, queues its rows, to probe the star of that mark (0: all). */
-static void end(struct sp_compare_stage *c, uint32_t slot, bool ask, uint32_t mark)
+/* Frees the list. If `recall`, recalls its rows, to probe the star of that mark (0: all). */
+static void end(struct sp_compare_stage *c, uint32_t slot, bool recall, uint32_t mark)
 {
     struct sp_relied *list = list_of(c, slot);
     uint32_t at = c->slots[slot].cell;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier *r = &list->items[i];
-        note_relier(c, false, 0, slot, r->home, content_of(r));
-        if (ask)
-            sp_compare_queue_add(
+        sp_relied_note(c, false, slot, r->home, content_of(r), 0);
+        if (recall)
+            sp_recalls_add(
                 c, (struct sp_recall){at, r->home, content_of(r), r->home == at ? mark : 0});
     }
     sp_free(list->items);
@@ -271,8 +170,8 @@ void sp_relied_delete(struct sp_compare_stage *c, uint32_t slot)
         return;
     /* Kids of a headless star have moved to the star of its heir, which is not reported. */
     bool headless = sp_stars_ghost(c->stars, slot) != NO_SLOT;
-    bool ask = headless || sp_stars_members(c->stars, slot) > 1;
-    end(c, slot, ask, ask ? sp_stars_mark(c->stars, slot) : 0);
+    bool recall = headless || sp_stars_members(c->stars, slot) > 1;
+    end(c, slot, recall, recall ? sp_stars_mark(c->stars, slot) : 0);
 }
 
 void sp_relied_free(struct sp_compare_stage *c)

@@ -1,3 +1,4 @@
+/* See compare_helper.h. */
 #include "compare_helper.h"
 
 #include "harness.h"
