@@ -8,7 +8,8 @@ In README.md, docs/ARCHITECTURE.md, docs/PROTOCOL.md and CONTRIBUTING.md, whatev
   * a file (`on_crawled.c`, `group/page.c`) exists, under a folder of that name if one is given;
   * an external symbol (`sp_...`, `SP_...`) and any name with an underscore occurs in the sources;
   * names in front of a file, as in "`barrier`, `first_barrier` (`local/run.c`)" or "`barrier` in `local/run.c`",
-    occur in that file.
+    occur in that file;
+  * no line of a file is named by its number, which the next change of the file makes wrong.
 """
 
 import re
@@ -22,6 +23,7 @@ SUFFIXES = "c|h|cc|py|md|json|avsc|txt|cmake|properties"
 
 CODE = re.compile(r"`([^`]+)`")
 FILE = re.compile(rf"[\w./-]+\.(?:{SUFFIXES})")
+LINE = re.compile(rf"{FILE.pattern}:\d+")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*_\w+")
 NAMES_OF_FILE = re.compile(rf"((?:`\w+`(?:, | and |, then | → ))*`\w+`)\s+(?:\(|in )(`[\w/.-]+\.(?:{SUFFIXES})`)")
 # Not in this repository, or a pattern.
@@ -47,7 +49,9 @@ def text_of(files, names):
 def problems_of(document, text, files, known):
     for line, content in enumerate(text.splitlines(), 1):
         for token in CODE.findall(content):
-            if FILE.fullmatch(token) and not token.startswith("build/"):
+            if LINE.fullmatch(token):
+                yield f"{document}:{line}: {token} will be another line soon; name the function"
+            elif FILE.fullmatch(token) and not token.startswith("build/"):
                 if "*" not in token and not files_of(files, token) and "/" not in token[:1]:
                     yield f"{document}:{line}: no file {token}"
             elif NAME.fullmatch(token) and token not in FOREIGN and token not in known:
