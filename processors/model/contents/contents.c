@@ -29,19 +29,10 @@ struct sp_contents {
     struct sp_buf value;
 };
 
-enum {
-    KEY_BYTES = 1 + sizeof(struct sp_id),
-    FETCHED_BYTES = 192 /* of a signature; the hardware prefetcher loads the rest */
-};
+/* Of a signature; the hardware prefetcher loads the rest. */
+enum { FETCHED_BYTES = 192 };
 
 static const size_t ENTRY_BYTES = sizeof(struct entry) + 32;
-
-static struct sp_view make_key(char room[KEY_BYTES], char kind, struct sp_id content)
-{
-    room[0] = kind;
-    memcpy(room + 1, &content, sizeof content);
-    return sp_view(room, KEY_BYTES);
-}
 
 struct sp_contents *sp_contents_new(struct sp_store *store, uint64_t usual_holders,
                                     size_t cache_bytes)
@@ -138,16 +129,16 @@ static enum sp_err decode_count(struct sp_view value, uint64_t *ret_holders)
  * that is not counted yet was read from its row. */
 static enum sp_err count(struct sp_contents *t, struct entry *e)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     struct sp_view value;
     if (e->counted)
         return SP_OK;
-    enum sp_err err = sp_store_get(t->store, make_key(key, 'N', e->content), &value);
+    enum sp_err err = sp_store_get(t->store, sp_id_key(key, 'N', e->content), &value);
     if (err == SP_OK) {
         err = decode_count(value, &e->stored_holders);
     } else if (err == SP_NOT_FOUND) {
         if (!e->signature)
-            err = sp_store_get(t->store, make_key(key, 'S', e->content), &value);
+            err = sp_store_get(t->store, sp_id_key(key, 'S', e->content), &value);
         e->stored_holders = e->signature || err == SP_OK ? t->usual_holders : 0;
         err = err == SP_NOT_FOUND ? SP_OK : err;
     }
@@ -161,9 +152,9 @@ static enum sp_err count(struct sp_contents *t, struct entry *e)
 enum sp_err sp_contents_read(struct sp_store *store, struct sp_id content,
                              struct sp_signature **ret_signature)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     struct sp_view value;
-    enum sp_err err = sp_store_get(store, make_key(key, 'S', content), &value);
+    enum sp_err err = sp_store_get(store, sp_id_key(key, 'S', content), &value);
     if (err != SP_OK)
         return err;
     return sp_signature_decode(value, ret_signature) ? SP_CORRUPT : SP_OK;
@@ -228,30 +219,30 @@ enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
 
 void sp_contents_expect(struct sp_contents *t, struct sp_id content)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     const struct entry *e = sp_map_get(&t->entries, content);
     if (!e || !e->signature)
-        sp_store_expect(t->store, make_key(key, 'S', content));
+        sp_store_expect(t->store, sp_id_key(key, 'S', content));
 }
 
 void sp_contents_expect_change(struct sp_contents *t, struct sp_id content)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     const struct entry *e = sp_map_get(&t->entries, content);
     if (e && e->counted)
         return;
-    sp_store_expect(t->store, make_key(key, 'N', content));
-    sp_store_expect(t->store, make_key(key, 'S', content));
+    sp_store_expect(t->store, sp_id_key(key, 'N', content));
+    sp_store_expect(t->store, sp_id_key(key, 'S', content));
 }
 
 void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content, uint32_t step)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     const struct entry *e = step ? sp_map_guess(&t->entries, content) : NULL;
     if (step == 0) {
         sp_map_prefetch(&t->entries, content);
-        sp_store_prefetch(t->store, make_key(key, 'N', content));
-        sp_store_prefetch(t->store, make_key(key, 'S', content));
+        sp_store_prefetch(t->store, sp_id_key(key, 'N', content));
+        sp_store_prefetch(t->store, sp_id_key(key, 'S', content));
     } else if (e && step == 1) {
         sp_prefetch_bytes(e, sizeof *e);
     } else if (e && step == 2) {
@@ -316,30 +307,30 @@ static bool has_count_row(const struct sp_contents *t, uint64_t holders)
 
 static void flush_count(struct sp_contents *t, const struct entry *e)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     if (e->holders == e->stored_holders)
         return; /* one holder replaced another */
     if (has_count_row(t, e->holders)) {
         sp_buf_reset(&t->value);
         sp_buf_put_varint(&t->value, e->holders);
-        sp_store_put(t->store, make_key(key, 'N', e->content), sp_buf_view(&t->value));
+        sp_store_put(t->store, sp_id_key(key, 'N', e->content), sp_buf_view(&t->value));
     } else if (has_count_row(t, e->stored_holders)) {
-        sp_store_delete(t->store, make_key(key, 'N', e->content));
+        sp_store_delete(t->store, sp_id_key(key, 'N', e->content));
     }
 }
 
 static void flush_entry(struct sp_contents *t, struct entry *e)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     flush_count(t, e);
     if (e->holders == 0) {
         if (e->stored_holders)
-            sp_store_delete(t->store, make_key(key, 'S', e->content));
+            sp_store_delete(t->store, sp_id_key(key, 'S', e->content));
         entry_free(t, e);
         return;
     }
     if (e->stored_holders == 0) {
-        sp_store_put_lent(t->store, make_key(key, 'S', e->content),
+        sp_store_put_lent(t->store, sp_id_key(key, 'S', e->content),
                           sp_signature_packed(e->signature), release,
                           sp_signature_ref(e->signature));
     }
@@ -438,7 +429,7 @@ static bool visit_count(void *arg, struct sp_view key, struct sp_view value)
     struct walk *w = arg;
     struct sp_id content;
     uint64_t holders;
-    w->err = key.len == KEY_BYTES ? decode_count(value, &holders) : SP_CORRUPT;
+    w->err = key.len == SP_ID_KEY_BYTES ? decode_count(value, &holders) : SP_CORRUPT;
     if (w->err != SP_OK)
         return false;
     memcpy(&content, key.data + 1, sizeof content);

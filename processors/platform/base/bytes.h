@@ -40,6 +40,15 @@ static inline struct sp_view sp_view_str(const char *s)
     return (struct sp_view){s, s ? strlen(s) : 0};
 }
 
+/* The key of a stored row of one kind about one id, made in `room`. */
+enum { SP_ID_KEY_BYTES = 1 + sizeof(struct sp_id) };
+static inline struct sp_view sp_id_key(char room[SP_ID_KEY_BYTES], char kind, struct sp_id id)
+{
+    room[0] = kind;
+    memcpy(room + 1, &id, sizeof id);
+    return sp_view(room, SP_ID_KEY_BYTES);
+}
+
 static inline bool sp_view_eq(struct sp_view a, struct sp_view b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);

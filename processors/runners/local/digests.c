@@ -4,8 +4,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-enum { KEY_BYTES = 17 };
-
 struct entry {
     struct sp_id digest; /* key of the map: first */
     struct sp_id content;
@@ -44,24 +42,17 @@ void sp_digests_free(struct sp_digests *d)
     sp_free(d);
 }
 
-static struct sp_view key_of(char key[KEY_BYTES], struct sp_id digest)
-{
-    key[0] = 'D';
-    memcpy(key + 1, &digest, sizeof digest);
-    return sp_view(key, KEY_BYTES);
-}
-
 /* The content last noted for the digest, or SP_NOT_FOUND. */
 static enum sp_err find(struct sp_digests *d, struct sp_id digest, struct sp_id *ret_content)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     struct sp_view value;
     const struct entry *e = sp_map_get(&d->open, digest);
     if (e) {
         *ret_content = e->content;
         return SP_OK;
     }
-    enum sp_err err = sp_store_get(d->store, key_of(key, digest), &value);
+    enum sp_err err = sp_store_get(d->store, sp_id_key(key, 'D', digest), &value);
     if (err == SP_OK && value.len != sizeof *ret_content)
         err = SP_CORRUPT;
     if (err == SP_OK)
@@ -71,7 +62,7 @@ static enum sp_err find(struct sp_digests *d, struct sp_id digest, struct sp_id 
 
 static void note(struct sp_digests *d, struct sp_id digest, struct sp_id content)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     struct entry *e = sp_map_get(&d->open, digest);
     if (e && sp_id_eq(e->content, content))
         return;
@@ -83,7 +74,7 @@ static void note(struct sp_digests *d, struct sp_id digest, struct sp_id content
         sp_map_add(&d->open, e);
     }
     e->content = content;
-    sp_store_put(d->store, key_of(key, digest), sp_view(&content, sizeof content));
+    sp_store_put(d->store, sp_id_key(key, 'D', digest), sp_view(&content, sizeof content));
 }
 
 enum sp_err sp_digests_use(struct sp_digests *d, struct sp_local_bus *bus, struct sp_id digest,
@@ -117,7 +108,7 @@ static bool note_row(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sweep *s = arg;
     struct sp_id content;
-    if (key.len != KEY_BYTES || value.len != sizeof content)
+    if (key.len != SP_ID_KEY_BYTES || value.len != sizeof content)
         return true;
     memcpy(&content, value.data, sizeof content);
     if (!sp_map_get(s->contents, content))
@@ -129,11 +120,11 @@ static bool note_row(void *arg, struct sp_view key, struct sp_view value)
 
 enum sp_err sp_digests_forget(struct sp_digests *d, const struct sp_map *contents)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     struct sweep s = {.contents = contents};
     enum sp_err err = sp_store_scan(d->store, sp_view("D", 1), sp_view(NULL, 0), note_row, &s);
     for (size_t i = 0; i < s.count && err == SP_OK; i++)
-        sp_store_delete(d->store, key_of(key, s.digests[i]));
+        sp_store_delete(d->store, sp_id_key(key, 'D', s.digests[i]));
     sp_free(s.digests);
     return err;
 }

@@ -4,7 +4,7 @@
 #include "base/json_write.h"
 #include "base/mem.h"
 
-enum { FORMAT = 1, KEY_BYTES = 17 };
+enum { FORMAT = 1 };
 static const char KEY[] = "audit";
 
 struct sp_watching {
@@ -143,19 +143,12 @@ static void on_alarm(void *arg, const struct sp_shadow_alarm *alarm)
 
 /* ---- the pages ---- */
 
-static struct sp_view key_of(char key[KEY_BYTES], struct sp_id page)
-{
-    key[0] = 'A';
-    memcpy(key + 1, &page, sizeof page);
-    return sp_view(key, KEY_BYTES);
-}
-
 enum sp_err sp_watching_forget(struct sp_store *meta, const struct sp_id *pages, size_t count)
 {
     struct sp_watching_report report;
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     for (size_t i = 0; i < count; i++)
-        sp_store_delete(meta, key_of(key, pages[i]));
+        sp_store_delete(meta, sp_id_key(key, 'A', pages[i]));
     enum sp_err err = sp_watching_load(meta, &report);
     if (err != SP_OK)
         return err == SP_NOT_FOUND ? SP_OK : err;
@@ -171,11 +164,11 @@ enum sp_err sp_watching_forget(struct sp_store *meta, const struct sp_id *pages,
 static void on_watched(void *arg, struct sp_id page, bool watched)
 {
     struct sp_watching *w = arg;
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     if (watched)
-        sp_store_put(w->meta, key_of(key, page), sp_view(NULL, 0));
+        sp_store_put(w->meta, sp_id_key(key, 'A', page), sp_view(NULL, 0));
     else
-        sp_store_delete(w->meta, key_of(key, page));
+        sp_store_delete(w->meta, sp_id_key(key, 'A', page));
 }
 
 struct restoring {
@@ -190,7 +183,7 @@ static bool note_page(void *arg, struct sp_view key, struct sp_view value)
 {
     struct restoring *r = arg;
     (void)value;
-    if (key.len != KEY_BYTES)
+    if (key.len != SP_ID_KEY_BYTES)
         return true;
     sp_grow(&r->pages, &r->cap, r->count + 1);
     memcpy(&r->pages[r->count++], key.data + 1, sizeof *r->pages);
@@ -222,7 +215,7 @@ static enum sp_err restore_page(struct sp_watching *w, struct sp_db *db, uint32_
                                 struct sp_id page)
 {
     struct restored x = {0};
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     uint16_t partition = (uint16_t)(SP_BUS_STORE_TIER1 + page.lo % tier1);
     enum sp_err err = sp_group_read_page(sp_db_store(db, partition), page, on_page, &x);
     if (err == SP_OK && x.found && x.page.kind == SP_PAGE_CONTENT)
@@ -230,7 +223,7 @@ static enum sp_err restore_page(struct sp_watching *w, struct sp_db *db, uint32_
     if (err == SP_NOT_FOUND)
         err = SP_OK;
     if (err == SP_OK && !(x.found && sp_shadow_restore(w->shadow, &x.page, &x.status)))
-        sp_store_delete(w->meta, key_of(key, page));
+        sp_store_delete(w->meta, sp_id_key(key, 'A', page));
     sp_free((char *)(uintptr_t)x.page.url);
     sp_free((char *)(uintptr_t)x.status.winner_url);
     return err;

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-enum { FORMAT = 1, KEY_BYTES = 1 + sizeof(struct sp_id), TOLD = 1 };
+enum { FORMAT = 1, TOLD = 1 };
 
 /* What is known of a page. */
 struct fetches {
@@ -40,13 +40,6 @@ static bool note_error(struct sp_contain_feed *f, enum sp_err err)
 
 /* ---- rows ---- */
 
-static struct sp_view row_key(char key[KEY_BYTES], struct sp_id page)
-{
-    key[0] = 'P';
-    memcpy(key + 1, &page, sizeof page);
-    return sp_view(key, KEY_BYTES);
-}
-
 static bool decode(struct sp_view row, struct fetches *p)
 {
     struct sp_reader r = sp_reader(row);
@@ -73,11 +66,11 @@ static void free_fetches(struct fetches *p)
 static struct fetches *fetches_of(struct sp_contain_feed *f, struct sp_id page)
 {
     struct fetches *p = sp_map_get(&f->pages, page);
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     struct sp_view row = {0};
     if (p)
         return p;
-    enum sp_err err = sp_store_get(f->store, row_key(key, page), &row);
+    enum sp_err err = sp_store_get(f->store, sp_id_key(key, 'P', page), &row);
     if (err != SP_OK && err != SP_NOT_FOUND && !note_error(f, err))
         return NULL;
     p = sp_calloc(1, sizeof *p);
@@ -94,10 +87,10 @@ static struct fetches *fetches_of(struct sp_contain_feed *f, struct sp_id page)
 
 static void write_row(struct sp_contain_feed *f, const struct fetches *p)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     bool empty = sp_id_is_zero(p->named) && !p->count && !p->told;
     if (empty && p->stored)
-        sp_store_delete(f->store, row_key(key, p->page));
+        sp_store_delete(f->store, sp_id_key(key, 'P', p->page));
     if (empty)
         return;
     sp_buf_reset(&f->text);
@@ -105,7 +98,7 @@ static void write_row(struct sp_contain_feed *f, const struct fetches *p)
     sp_buf_put_u8(&f->text, p->told ? TOLD : 0);
     sp_buf_put_id(&f->text, p->named);
     sp_buf_put(&f->text, p->waiting, p->count * sizeof *p->waiting);
-    sp_store_put(f->store, row_key(key, p->page), sp_buf_view(&f->text));
+    sp_store_put(f->store, sp_id_key(key, 'P', p->page), sp_buf_view(&f->text));
 }
 
 static void forget_pages(struct sp_contain_feed *f, bool write)

@@ -11,14 +11,7 @@
 #include "base/mem.h"
 #include "contain/stage.h"
 
-enum { FORMAT = 1, KEY_BYTES = 1 + sizeof(struct sp_id) };
-
-static struct sp_view make_key(char room[KEY_BYTES], char kind, struct sp_id id)
-{
-    room[0] = kind;
-    memcpy(room + 1, &id, sizeof id);
-    return sp_view(room, KEY_BYTES);
-}
+enum { FORMAT = 1 };
 
 /* ---- writing ---- */
 
@@ -47,16 +40,16 @@ static void encode_host(const struct sp_contain_host *host, struct sp_buf *out)
 
 static void write_items(struct sp_contain_stage *c)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     for (uint32_t i = 0; i < c->changed_items.count; i++) {
         struct sp_id id = c->changed_items.at[i];
         struct sp_contain_item *item = sp_map_get(&c->items, id);
         if (!item) {
-            sp_store_delete(c->store, make_key(key, 'I', id));
+            sp_store_delete(c->store, sp_id_key(key, 'I', id));
         } else if (item->changed) {
             sp_buf_reset(&c->text);
             encode_item(item, &c->text);
-            sp_store_put(c->store, make_key(key, 'I', id), sp_buf_view(&c->text));
+            sp_store_put(c->store, sp_id_key(key, 'I', id), sp_buf_view(&c->text));
             item->changed = false;
         }
     }
@@ -65,16 +58,16 @@ static void write_items(struct sp_contain_stage *c)
 
 static void write_hosts(struct sp_contain_stage *c)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     for (uint32_t i = 0; i < c->changed_hosts.count; i++) {
         struct sp_id id = c->changed_hosts.at[i];
         struct sp_contain_host *host = sp_map_get(&c->hosts, id);
         if (!host) {
-            sp_store_delete(c->store, make_key(key, 'H', id));
+            sp_store_delete(c->store, sp_id_key(key, 'H', id));
         } else if (host->changed) {
             sp_buf_reset(&c->text);
             encode_host(host, &c->text);
-            sp_store_put(c->store, make_key(key, 'H', id), sp_buf_view(&c->text));
+            sp_store_put(c->store, sp_id_key(key, 'H', id), sp_buf_view(&c->text));
             host->changed = false;
         }
     }
@@ -83,19 +76,19 @@ static void write_hosts(struct sp_contain_stage *c)
 
 static void write_account(struct sp_contain_stage *c)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     if (!c->account_changed)
         return;
     c->account_changed = false;
     if (c->stats.pages == 0) {
-        sp_store_delete(c->store, make_key(key, 'S', (struct sp_id){0, 0}));
+        sp_store_delete(c->store, sp_id_key(key, 'S', (struct sp_id){0, 0}));
         return;
     }
     sp_buf_reset(&c->text);
     sp_buf_put_u8(&c->text, FORMAT);
     sp_buf_put_varint(&c->text, c->puts);
     sp_buf_put_varint(&c->text, c->dear);
-    sp_store_put(c->store, make_key(key, 'S', (struct sp_id){0, 0}), sp_buf_view(&c->text));
+    sp_store_put(c->store, sp_id_key(key, 'S', (struct sp_id){0, 0}), sp_buf_view(&c->text));
 }
 
 void sp_contain_write(struct sp_contain_stage *c)
@@ -128,7 +121,7 @@ static bool read_row(void *arg, struct sp_view key, struct sp_view value)
     struct rows *rows = arg;
     struct sp_reader r = sp_reader(value);
     struct row row = {0};
-    bool good = key.len == KEY_BYTES && sp_read_u8(&r) == FORMAT;
+    bool good = key.len == SP_ID_KEY_BYTES && sp_read_u8(&r) == FORMAT;
     if (good)
         memcpy(&row.page, key.data + 1, sizeof row.page);
     row.order = sp_read_varint(&r);
@@ -208,7 +201,7 @@ static bool read_host(void *arg, struct sp_view key, struct sp_view value)
     struct host_walk *w = arg;
     struct sp_reader r = sp_reader(value);
     struct sp_id id = {0, 0};
-    bool good = key.len == KEY_BYTES && sp_read_u8(&r) == FORMAT;
+    bool good = key.len == SP_ID_KEY_BYTES && sp_read_u8(&r) == FORMAT;
     uint64_t ever = sp_read_varint(&r);
     size_t left = sp_reader_left(&r);
     if (!good || r.failed || left % sizeof(uint32_t) || left / sizeof(uint32_t) > UINT32_MAX) {
@@ -244,9 +237,9 @@ enum sp_err sp_contain_each_host(struct sp_store *store,
 
 static void read_account(struct sp_contain_stage *c)
 {
-    char key[KEY_BYTES];
+    char key[SP_ID_KEY_BYTES];
     struct sp_view value;
-    enum sp_err err = sp_store_get(c->store, make_key(key, 'S', (struct sp_id){0, 0}), &value);
+    enum sp_err err = sp_store_get(c->store, sp_id_key(key, 'S', (struct sp_id){0, 0}), &value);
     if (err == SP_NOT_FOUND)
         return;
     struct sp_reader r = sp_reader(value);
