@@ -432,6 +432,27 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     return SP_OK;
 }
 
+struct deliveries {
+    void (*each)(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg);
+    void *arg;
+};
+
+static void report_deliveries(rd_kafka_conf_t *conf, void *arg)
+{
+    const struct deliveries *d = arg;
+    rd_kafka_conf_set_opaque(conf, d->arg);
+    rd_kafka_conf_set_dr_msg_cb(conf, d->each);
+}
+
+enum sp_err sp_kafka_open_producer(const struct sp_kafka_options *o,
+                                   void (*on_delivery)(rd_kafka_t *handle,
+                                                       const rd_kafka_message_t *m, void *arg),
+                                   void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault)
+{
+    struct deliveries d = {on_delivery, arg};
+    return sp_kafka_open(o, SP_KAFKA_PRODUCER, NULL, report_deliveries, &d, ret_handle, fault);
+}
+
 static void *destroy(void *handle)
 {
     rd_kafka_destroy(handle);

@@ -62,6 +62,13 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
                           const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
                           void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault);
 
+/* Opens a SP_KAFKA_PRODUCER. `on_delivery` gets `arg` and the outcome of each message, in the calls
+ * of rd_kafka_poll and rd_kafka_flush. */
+enum sp_err sp_kafka_open_producer(const struct sp_kafka_options *o,
+                                   void (*on_delivery)(rd_kafka_t *handle,
+                                                       const rd_kafka_message_t *m, void *arg),
+                                   void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault);
+
 /* The log callback of all handles; an equal line is left out for a minute (repeats.h). Thread rule:
  * any thread. */
 void sp_kafka_log(const rd_kafka_t *handle, int level, const char *facility, const char *line);

@@ -220,12 +220,6 @@ static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *m, void 
     }
 }
 
-static void configure(rd_kafka_conf_t *conf, void *arg)
-{
-    rd_kafka_conf_set_opaque(conf, arg);
-    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
-}
-
 static void produce(struct writing *w, struct change *c)
 {
     c->time_ms = sp_clock_wall_ms();
@@ -292,8 +286,7 @@ static struct sp_topic_changes plan(const struct sp_topic_table *is,
 static enum sp_err send_all(const struct sp_kafka_options *options, struct writing *w,
                             struct sp_fault *fault)
 {
-    enum sp_err err =
-        sp_kafka_open(options, SP_KAFKA_PRODUCER, NULL, configure, w, &w->producer, fault);
+    enum sp_err err = sp_kafka_open_producer(options, on_delivery, w, &w->producer, fault);
     if (err != SP_OK)
         return err;
     for (size_t i = 0; i < w->count; i++)

@@ -148,12 +148,6 @@ static void on_delivery(rd_kafka_t *handle, const rd_kafka_message_t *m, void *a
     note_failure(arg, m->err);
 }
 
-static void configure(rd_kafka_conf_t *conf, void *arg)
-{
-    rd_kafka_conf_set_opaque(conf, arg);
-    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
-}
-
 static void send_deletion(struct sending *s, const char *topic, struct sp_view key,
                           int32_t partition)
 {
@@ -234,8 +228,7 @@ static int forget_on_kafka(const struct arguments *a, const struct sp_config *co
     sp_cli_kafka_options(config, &kafka);
     sp_topic_name(&kafka, SP_TOPIC_PAGES, s.topic);
     sp_topic_name(&kafka, SP_TOPIC_AUDIT, s.audit);
-    enum sp_err err =
-        sp_kafka_open(&kafka, SP_KAFKA_PRODUCER, NULL, configure, &s, &s.producer, &fault);
+    enum sp_err err = sp_kafka_open_producer(&kafka, on_delivery, &s, &s.producer, &fault);
     if (err != SP_OK)
         return sp_cli_failed("%s", fault.text);
     err = sp_kafka_reach(&kafka, s.producer, &fault);

@@ -59,12 +59,6 @@ static void on_delivery(rd_kafka_t *handle, const rd_kafka_message_t *m, void *a
         note_failure(in, m->err);
 }
 
-static void configure(rd_kafka_conf_t *conf, void *arg)
-{
-    rd_kafka_conf_set_opaque(conf, arg);
-    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
-}
-
 /* Returns why the signature stage could not use the record, as a sentence; NULL if it can. */
 static const char *unusable(struct ingest *in, const struct sp_input_item *item)
 {
@@ -266,8 +260,7 @@ static int ingest(const struct sp_config *config, const struct arguments *a,
     in.fault = &fault;
     if (sp_payloads_open(a->payloads, &in.payloads, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
-    if (sp_kafka_open(&kafka, SP_KAFKA_PRODUCER, NULL, configure, &in, &in.producer, &fault) !=
-        SP_OK) {
+    if (sp_kafka_open_producer(&kafka, on_delivery, &in, &in.producer, &fault) != SP_OK) {
         sp_payloads_close(in.payloads, &(struct sp_fault){0});
         return sp_cli_failed("%s", fault.text);
     }
