@@ -4,6 +4,7 @@
  * out by their overlap with the pivot, and a pivot far from what the members have in common rules
  * out fewer. */
 #include "base/mem.h"
+#include "base/order.h"
 #include "stars/internal.h"
 
 enum { CENTRES_TRIED = 8 };
@@ -32,7 +33,7 @@ static uint64_t each_shingle(struct crowd *c, const struct sp_signature *x,
 {
     uint64_t sum = 0, occurrence = 0;
     for (uint32_t i = 0; i < x->shingle_count; i++) {
-        occurrence = i && x->hashes[i] == x->hashes[i - 1] ? occurrence + 1 : 0;
+        occurrence = sp_is_repeat(x->hashes, i) ? occurrence + 1 : 0;
         sum += visit(&c->held, occurrence << 32 | x->hashes[i]);
     }
     return sum;
@@ -152,7 +153,8 @@ static struct sampling sample(const struct sp_stars *s, uint32_t star, uint32_t 
     return x;
 }
 
-uint32_t sp_star_won(struct sp_stars *s, const uint32_t *rows, uint32_t count, uint32_t candidate)
+uint32_t sp_star_count_children(struct sp_stars *s, const uint32_t *rows, uint32_t count,
+                                uint32_t candidate)
 {
     const struct sp_signature *x, *y;
     uint32_t similar = 0;
@@ -166,9 +168,9 @@ uint32_t sp_star_won(struct sp_stars *s, const uint32_t *rows, uint32_t count, u
     return similar;
 }
 
-static uint32_t won(struct sp_stars *s, const struct sampling *of, uint32_t candidate)
+static uint32_t children_among(struct sp_stars *s, const struct sampling *of, uint32_t candidate)
 {
-    return sp_star_won(s, of->rows, of->count, candidate);
+    return sp_star_count_children(s, of->rows, of->count, candidate);
 }
 
 /* The child that resembles most of the other kids, more than half, and nearly all of the children;
@@ -179,8 +181,9 @@ static uint32_t rival_of(struct sp_stars *s, uint32_t star)
     struct sampling others = sample(s, star, 1 << ADOPTED | 1 << FRINGE);
     uint32_t best = NONE, most = others.count / 2;
     for (uint32_t i = 0; i < children.count && s->err == SP_OK; i++) {
-        uint32_t similar = won(s, &others, children.rows[i]);
-        if (similar > most && won(s, &children, children.rows[i]) + 2 >= children.count) {
+        uint32_t similar = children_among(s, &others, children.rows[i]);
+        if (similar > most &&
+            children_among(s, &children, children.rows[i]) + 2 >= children.count) {
             most = similar;
             best = children.rows[i];
         }

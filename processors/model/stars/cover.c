@@ -85,11 +85,6 @@ static uint32_t length_of(const struct sp_stars *s, const struct sp_stars_domain
     return sp_star_table_get(s->posted, sp_star_domain_key(d, shingle)).count;
 }
 
-static bool is_repeat(const struct sp_signature *x, uint32_t i)
-{
-    return i > 0 && x->hashes[i] == x->hashes[i - 1];
-}
-
 static uint64_t entry(uint32_t length, uint32_t place)
 {
     return (uint64_t)length << 32 | place;
@@ -161,7 +156,7 @@ static void count_keys(struct sp_stars *s, uint32_t star, const uint32_t *keys, 
                        bool more)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (i > 0 && keys[i] == keys[i - 1])
+        if (sp_is_repeat(keys, i))
             continue;
         uint64_t count_key = (uint64_t)star << 32 | keys[i];
         uint32_t key = sp_star_domain_key(sp_star_domain_of(s, star), keys[i]);
@@ -214,7 +209,7 @@ SP_CLONES void sp_star_cover_pivot(struct sp_stars *s, uint32_t star,
     for (uint32_t i = 0; i < n && unmet < want; i++) {
         if (i == s->length_count)
             sp_star_look_up(d, pivot->hashes, i + AT_ONCE < n ? i + AT_ONCE : n, false);
-        if (is_repeat(pivot, i))
+        if (sp_is_repeat(pivot->hashes, i))
             continue;
         s->order[count++] = entry(s->lengths[i], i);
         unmet += s->lengths[i] == 0;
@@ -238,7 +233,7 @@ static inline __attribute__((always_inline)) bool next_shared(struct shared *m, 
 {
     const uint32_t *x = m->child->hashes, *y = m->pivot->hashes;
     uint32_t n = m->child->shingle_count, i = m->next, k = m->next_pivot;
-    while (i < n && k < m->pivot->shingle_count && (x[i] != y[k] || is_repeat(m->child, i))) {
+    while (i < n && k < m->pivot->shingle_count && (x[i] != y[k] || sp_is_repeat(x, i))) {
         bool first = x[i] <= y[k];
         i += first;
         k += !first;
@@ -308,7 +303,8 @@ bool sp_star_cover_alone_is_common(const struct sp_stars *s, const struct sp_sig
 {
     uint32_t want = sp_star_bound_missing(s, pivot->shingle_count) + 1, count = 0;
     for (uint32_t i = 0; i < pivot->shingle_count && count < want; i++)
-        count += !is_repeat(pivot, i) && (i >= s->length_count || s->lengths[i] < COMMON_FROM);
+        count += !sp_is_repeat(pivot->hashes, i) &&
+                 (i >= s->length_count || s->lengths[i] < COMMON_FROM);
     return count < want;
 }
 

@@ -432,8 +432,9 @@ void sp_star_keep(struct sp_stars *s, uint32_t star);
 /* Called when the star has got a child, this row, while s->touched holds the result of its probe.
  * If the star has doubled, chooses its pivot again; then stars with similar pivots become one. */
 bool sp_star_grown(struct sp_stars *s, uint32_t star, uint32_t row);
-/* How many of the rows could be children of the candidate, itself among them. After an error, which
- * is in the stars, fewer. */
-uint32_t sp_star_won(struct sp_stars *s, const uint32_t *rows, uint32_t count, uint32_t candidate);
+/* Counts the rows that could be children of the candidate if it were a pivot; it counts itself if
+ * it is one of them. After an error, which is in s->err, fewer. */
+uint32_t sp_star_count_children(struct sp_stars *s, const uint32_t *rows, uint32_t count,
+                                uint32_t candidate);
 
 #endif

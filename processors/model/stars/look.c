@@ -1,6 +1,7 @@
 /* Looks up shingles or keys in the posting lists. */
 #include "base/clones.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/prefetch.h"
 #include "stars/internal.h"
 
@@ -37,16 +38,11 @@ static void hit_all(void *arg, const uint32_t *stars, uint32_t n)
     s->stats.scanned += n;
 }
 
-static bool is_repeat(const uint32_t *keys, uint32_t at)
-{
-    return at > 0 && keys[at] == keys[at - 1];
-}
-
 /* The end of the keys from `at` on that are looked up at once: a repeated key by itself. */
 static uint32_t end_of_run(const uint32_t *keys, uint32_t at, uint32_t count)
 {
     uint32_t end = at + 1;
-    while (!is_repeat(keys, at) && end < count && !is_repeat(keys, end))
+    while (!sp_is_repeat(keys, at) && end < count && !sp_is_repeat(keys, end))
         end++;
     return end;
 }
@@ -60,7 +56,7 @@ SP_CLONES void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, 
     sp_grow(&s->lengths, &s->lengths_cap, count);
     for (uint32_t at = from; at < count; at = end) {
         end = repeats ? end_of_run(keys, at, count) : count;
-        bool is_hit = hits && !is_repeat(keys, at);
+        bool is_hit = hits && !sp_is_repeat(keys, at);
         sp_star_table_get_all(s->posted, keys + at, d->salt, end - at, s->lengths + at,
                               is_hit ? hit_all : NULL, d);
     }

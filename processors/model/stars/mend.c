@@ -136,11 +136,11 @@ static uint32_t choose_heir(struct sp_stars *s, uint32_t star)
         .stars = s,
         .most = sp_min_u32(NEAREST_FEW + sp_star_kids_count(kids) / HEIRS, NEAREST_MOST)};
     sp_star_kids_each(s, kids, note_nearest, &n);
-    uint32_t most = sp_star_won(s, rows, count, heir);
+    uint32_t most = sp_star_count_children(s, rows, count, heir);
     for (uint32_t i = 0; i < n.count; i++) {
-        uint32_t won = sp_star_won(s, rows, count, n.rows[i]);
-        heir = won > most ? n.rows[i] : heir;
-        most = won > most ? won : most;
+        uint32_t children = sp_star_count_children(s, rows, count, n.rows[i]);
+        heir = children > most ? n.rows[i] : heir;
+        most = children > most ? children : most;
     }
     return heir;
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "candidates/postings.h"
 #include "group/large.h"
 
@@ -46,11 +47,6 @@ static uint32_t first_of(struct sp_large *l, struct sp_hub *h, const uint32_t **
     return first < s->shingle_count ? first : s->shingle_count;
 }
 
-static bool is_repeat(const uint32_t *shingles, uint32_t i)
-{
-    return i > 0 && shingles[i] == shingles[i - 1];
-}
-
 /* ---- winners come and go */
 
 void sp_sharing_end(struct sp_large *l)
@@ -69,7 +65,7 @@ static void put(struct sp_large *l, struct sp_hub *h)
     uint32_t count = first_of(l, h, &shingles);
     h->met = 0; /* an index that is made again numbers its searches from 1 again */
     for (uint32_t i = 0; i < count; i++)
-        if (!is_repeat(shingles, i)) {
+        if (!sp_is_repeat(shingles, i)) {
             sp_postings_add(k->postings, shingles[i], h->row);
             k->count++;
         }
@@ -81,7 +77,7 @@ static void take(struct sp_large *l, struct sp_hub *h)
     const uint32_t *shingles;
     uint32_t count = first_of(l, h, &shingles);
     for (uint32_t i = 0; i < count; i++)
-        if (!is_repeat(shingles, i)) {
+        if (!sp_is_repeat(shingles, i)) {
             sp_postings_remove(k->postings, shingles[i], h->row);
             k->count--;
         }
@@ -212,7 +208,7 @@ bool sp_sharing_near(struct sp_large *l, struct sp_hub *h, const struct sp_looku
     k->searches++;
     for (uint32_t i = 0; i < count; i++) {
         prefetch(k, shingles, i, count);
-        if (is_repeat(shingles, i))
+        if (sp_is_repeat(shingles, i))
             continue;
         struct sp_posting_list list = sp_postings_get(k->postings, shingles[i]);
         read += list.count;
