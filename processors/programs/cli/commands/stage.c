@@ -28,64 +28,82 @@ static struct sp_rocksdb_options store_options(const char *stage, const struct s
     return store;
 }
 
+/* The settings are cache sizes of a process with all partitions. A stage's own caches are divided
+ * by the number of partitions; the store's caches are shared by those that the process has. */
+static struct sp_stage_options stage_options(const struct sp_config *config,
+                                             const struct sp_run_options *run)
+{
+    const uint64_t cache_bytes = config->cache_bytes ? config->cache_bytes : CACHE_BYTES;
+    struct sp_stage_options stage = {.text = run->text,
+                                     .pages_schema_id = (uint32_t)config->topics_pages_schema_id,
+                                     .status_schema_id = (uint32_t)config->topics_status_schema_id,
+                                     .group = run->bus.group,
+                                     .compare = run->bus.compare,
+                                     .contain = run->bus.contain,
+                                     .contents_cache_bytes = cache_bytes,
+                                     .audit_share = config->audit_share};
+    sp_settings_input(config, &stage.input);
+    stage.group.cache_bytes = cache_bytes / config->tier1_partitions;
+    stage.compare.cache_bytes = cache_bytes / config->tier2_partitions;
+    return stage;
+}
+
+static struct sp_worker_options worker_options(const char *name, const struct sp_config *config,
+                                               const char *fingerprint,
+                                               struct sp_worker_metrics *metrics)
+{
+    const bool signature = strcmp(name, "signature") == 0;
+    struct sp_worker_options o = {.state = config->state_directory,
+                                  .fingerprint = fingerprint,
+                                  .commit_interval_ms = (uint32_t)config->commit_interval_ms,
+                                  .commit_idle_ms = (uint32_t)config->commit_interval_ms / 10,
+                                  .commit_behind_ms = BEHIND_MS,
+                                  .commit_messages = config->commit_messages,
+                                  .standby_replicas = (uint32_t)config->standby_replicas,
+                                  .max_lag = config->flow_max_lag,
+                                  .log = sp_cli_log,
+                                  .metrics = metrics};
+    o.must_have[SP_TOPIC_TIER1] = (int32_t)config->tier1_partitions;
+    o.must_have[SP_TOPIC_TIER2] = (int32_t)config->tier2_partitions;
+    if (config->containment_threshold > 0 && !signature)
+        o.must_have[SP_TOPIC_CONTAIN] = 1;
+    if (config->audit_share > 0 && signature)
+        o.must_have[SP_TOPIC_AUDIT] = 1;
+    sp_cli_kafka_options(config, &o.kafka);
+    return o;
+}
+
+static struct sp_worker_stage stage_named(const char *name, const struct sp_stage_options *options)
+{
+    return strcmp(name, "signature") == 0 ? sp_stage_signature(options)
+           : strcmp(name, "group") == 0   ? sp_stage_group(options)
+           : strcmp(name, "contain") == 0 ? sp_stage_contain(options)
+                                          : sp_stage_compare(options);
+}
+
 static enum sp_err run_stage(const struct sp_command *command, const struct sp_config *config,
                              struct sp_fault *fault)
 {
+    const char *name = command->name;
     struct sp_settings settings;
     struct sp_worker_metrics metrics = {0};
-    const bool contain = strcmp(command->name, "contain") == 0;
-    if (contain && config->containment_threshold == 0)
+    if (strcmp(name, "contain") == 0 && config->containment_threshold == 0)
         return sp_fault_set(fault, SP_INVALID,
                             "containment.threshold is 0: there is nothing to do; set it for the "
                             "group stage as well");
     enum sp_err err = sp_settings_init(config, &settings, fault);
     if (err != SP_OK)
         return err;
-    const struct sp_run_options run = settings.run;
-    const struct sp_rocksdb_options store = store_options(command->name, config, &run);
-    const uint64_t cache_bytes = config->cache_bytes ? config->cache_bytes : CACHE_BYTES;
-    struct sp_stage_options stage = {.text = run.text,
-                                     .pages_schema_id = (uint32_t)config->topics_pages_schema_id,
-                                     .status_schema_id = (uint32_t)config->topics_status_schema_id,
-                                     .group = run.bus.group,
-                                     .compare = run.bus.compare,
-                                     .contain = run.bus.contain,
-                                     .contents_cache_bytes = cache_bytes,
-                                     .audit_share = config->audit_share};
-    sp_settings_input(config, &stage.input);
-    /* The settings are cache sizes of a process with all partitions. A stage's own caches are
-     * divided by the number of partitions; the store's caches are shared by those that the process
-     * has. */
-    stage.group.cache_bytes = cache_bytes / config->tier1_partitions;
-    stage.compare.cache_bytes = cache_bytes / config->tier2_partitions;
-    struct sp_worker_options options = {.state = config->state_directory,
-                                        .fingerprint = run.fingerprint,
-                                        .store = store,
-                                        .commit_interval_ms = (uint32_t)config->commit_interval_ms,
-                                        .commit_idle_ms = (uint32_t)config->commit_interval_ms / 10,
-                                        .commit_behind_ms = BEHIND_MS,
-                                        .commit_messages = config->commit_messages,
-                                        .standby_replicas = (uint32_t)config->standby_replicas,
-                                        .max_lag = config->flow_max_lag,
-                                        .log = sp_cli_log,
-                                        .metrics = &metrics};
-    options.must_have[SP_TOPIC_TIER1] = (int32_t)config->tier1_partitions;
-    options.must_have[SP_TOPIC_TIER2] = (int32_t)config->tier2_partitions;
-    if (config->containment_threshold > 0 && strcmp(command->name, "signature") != 0)
-        options.must_have[SP_TOPIC_CONTAIN] = 1;
-    if (config->audit_share > 0 && strcmp(command->name, "signature") == 0)
-        options.must_have[SP_TOPIC_AUDIT] = 1;
-    struct sp_rocksdb_shared *shared = sp_rocksdb_shared_new(&store);
-    options.store.shared = shared;
-    sp_cli_kafka_options(config, &options.kafka);
-    options.stage = strcmp(command->name, "signature") == 0 ? sp_stage_signature(&stage)
-                    : strcmp(command->name, "group") == 0   ? sp_stage_group(&stage)
-                    : contain                               ? sp_stage_contain(&stage)
-                                                            : sp_stage_compare(&stage);
+    struct sp_stage_options stage = stage_options(config, &settings.run);
+    struct sp_worker_options options =
+        worker_options(name, config, settings.run.fingerprint, &metrics);
+    options.store = store_options(name, config, &settings.run);
+    options.store.shared = sp_rocksdb_shared_new(&options.store);
+    options.stage = stage_named(name, &stage);
     err = sp_cli_schemas(config, &options.kafka, &stage.schemas, fault);
     if (err == SP_OK && !stage.schemas) /* the client of the registry belongs to one thread */
         options.readers = sp_pipeline_workers((uint32_t)config->threads);
-    struct sp_health_options http = {config->http_listen, command->name, &metrics};
+    struct sp_health_options http = {config->http_listen, name, &metrics};
     struct sp_health *server = NULL;
     const volatile sig_atomic_t *stop = sp_cli_catch_signals();
     if (err == SP_OK && config->http_listen[0])
@@ -94,7 +112,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
         err = sp_worker_run(&options, stop, fault);
     sp_health_stop(server);
     sp_schemas_free(stage.schemas);
-    sp_rocksdb_shared_free(shared);
+    sp_rocksdb_shared_free(options.store.shared);
     sp_settings_done(&settings);
     return err;
 }
