@@ -12,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Known exceptions; remove an entry when it is mended.
-CIRCLES = {"group"}
+# Known exceptions; remove an entry when it is mended. Circles: the number of files in them, which may only fall.
+CIRCLES = {"group": 21}
 TWICE = set()
 ALONE = {"sp_milestone_percents"}
 
@@ -97,10 +97,11 @@ def check(module, folder, library):
     for circle in found:
         print(f"{module}: a circle of {len(circle)}: {' '.join(circle)}")
     files = sum(len(circle) for circle in found)
-    if files and module not in CIRCLES:
-        problems.append(f"{module}: {files} files call one another in circles")
-    if not files and module in CIRCLES:
-        problems.append(f"{module}: no circle is left: take it off CIRCLES")
+    known = CIRCLES.get(module, 0)
+    if files > known:
+        problems.append(f"{module}: {files} files call one another in circles, {known} did before")
+    if files < known:
+        problems.append(f"{module}: {files} files are left in circles: say so in CIRCLES")
     return problems, len(foreign), files
 
 

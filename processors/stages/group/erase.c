@@ -35,22 +35,22 @@ static void publish_erased(struct sp_group_stage *st, struct sp_id page, const c
     st->outbox.publish(st->outbox.arg, &e);
 }
 
-void sp_page_actor_erase(struct sp_group_stage *st, struct sp_message *m)
+struct sp_page_actor *sp_page_actor_erase(struct sp_group_stage *st, const struct sp_message *m)
 {
     const struct sp_erase *e = &m->erase;
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
     if (st->err)
-        return;
+        return NULL;
     bool known = p && (p->kind != SP_PAGE_UNSEEN || *p->url);
     publish_erased(st, m->page, e->url, known ? p->version : 0);
     if (!known) {
         st->stats.erased_unknown++;
-        return;
+        return NULL;
     }
     if (*p->url && strcmp(p->url, e->url) != 0)
         publish_erased(st, m->page, p->url, p->version);
     st->stats.erased++;
     become_husk(p);
     sp_page_actor_changed(st, p);
-    sp_page_actor_send_change(st, p);
+    return p;
 }

@@ -13,7 +13,8 @@
  *
  *   large.c   adds, removes and changes members
  *   fit.c     a group becomes large or small
- *   hubs.c    hubs, and their rows in the star index
+ *   hub.c     one hub: its members, its signature; lists of hubs
+ *   hubs.c    makes and frees hubs, and their rows in the star index
  *   places.c  lists of hubs by rank, and places in that order
  *   bonds.c   bonds between stars: is the group still connected?
  *   search.c  searches along bonds: which stars are connected?       search.h
@@ -217,13 +218,18 @@ bool sp_place_precedes(const struct sp_rank_place *p, const struct sp_hub *h);
 /* The first hub behind the place in a list of hubs by rank. */
 struct sp_shelf_place sp_place_after(const struct sp_shelf *hubs, const struct sp_rank_place *p);
 
-/* ---- hubs.c */
+/* ---- hub.c */
+/* Each member of the hub, best first; `place` starts at zero. NULL: there are no more. */
+struct sp_member *sp_hub_next(const struct sp_hub *h, struct sp_shelf_place *place);
+struct sp_hub *sp_hub_at(const struct sp_large *l, uint32_t row);
 struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h);
 /* Between two of its members. */
 float sp_hub_own_similarity(struct sp_hub *h);
 void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h);
 /* Keeps only the hubs that have members. */
 void sp_hub_list_drop_gone(struct sp_hub_list *list);
+
+/* ---- hubs.c */
 void sp_hub_enter(struct sp_group *g, struct sp_member *m);
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
@@ -246,9 +252,6 @@ void sp_hubs_release(struct sp_group *g);
 void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner);
 /* Frees all hubs. */
 void sp_hubs_clear(struct sp_group *g);
-/* Each member of the hub, best first; `place` starts at zero. NULL: there are no more. */
-struct sp_member *sp_hub_next(const struct sp_hub *h, struct sp_shelf_place *place);
-struct sp_hub *sp_hub_at(const struct sp_large *l, uint32_t row);
 
 /* ---- bonds.c */
 void sp_bond_free(struct sp_bond *b);

@@ -219,15 +219,6 @@ void sp_member_changed(struct sp_group_stage *st, struct sp_group *g, struct sp_
     sp_group_changed(st, g);
 }
 
-void sp_member_note_holder(struct sp_group_stage *st, struct sp_group *g)
-{
-    if (g->holder)
-        return;
-    g->holder = true;
-    sp_grow(&st->holders, &st->holder_cap, st->holder_count + 1);
-    st->holders[st->holder_count++] = g;
-}
-
 void sp_member_hold_content(struct sp_group_stage *st, struct sp_signature *signature)
 {
     enum sp_err err = sp_contents_hold(st->contents, signature);

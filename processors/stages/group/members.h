@@ -100,16 +100,13 @@ struct sp_id sp_group_table_key(struct sp_group_id id);
 struct sp_group *sp_group_make(struct sp_group_stage *st, struct sp_group_id id);
 /* The group; an unknown one is made empty. */
 struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id);
+
+/* ---- core.c */
 void sp_group_changed(struct sp_group_stage *st, struct sp_group *g);
+/* Notes that members of the group borrow signatures, which the next flush releases. */
+void sp_member_note_holder(struct sp_group_stage *st, struct sp_group *g);
 
-/* ---- actor.c */
-/* The group that the message is for; NULL if the store failed or the message was put off. */
-struct sp_group *sp_group_resolve(struct sp_group_stage *st, struct sp_message *m);
-/* The page is not a member: its page actor knows where it is. Takes ownership of the message, as
- * the following do. */
-void sp_group_bounce(struct sp_group_stage *st, struct sp_message *m);
-
-/* ---- change.c */
+/* ---- change.c: takes ownership of the message, as the functions of merge.c do */
 void sp_group_on_change(struct sp_group_stage *st, struct sp_message *m);
 
 /* ---- merge.c */
@@ -151,8 +148,6 @@ void sp_member_changed(struct sp_group_stage *st, struct sp_group *g, struct sp_
 /* Counts one member more, or one less, with this content. */
 void sp_member_hold_content(struct sp_group_stage *st, struct sp_signature *signature);
 void sp_member_drop_content(struct sp_group_stage *st, struct sp_id content);
-/* Notes that members of the group borrow signatures, which the next flush releases. */
-void sp_member_note_holder(struct sp_group_stage *st, struct sp_group *g);
 /* Borrowed until the next flush. */
 struct sp_signature *sp_member_signature(struct sp_group_stage *st, struct sp_group *g,
                                          struct sp_member *m);
@@ -240,6 +235,10 @@ bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
                    bool resized);
 
 /* ---- transfer.c */
+/* The group that the message is for; NULL if the store failed or the message was put off. */
+struct sp_group *sp_group_resolve(struct sp_group_stage *st, struct sp_message *m);
+/* The page is not a member: its page actor knows where it is. Takes ownership of the message. */
+void sp_group_bounce(struct sp_group_stage *st, struct sp_message *m);
 /* Members of the group `from` came; `more`: others are to follow. */
 void sp_group_note_transfer(struct sp_group_stage *st, struct sp_group *g, struct sp_group_id from,
                             bool more);

@@ -91,7 +91,7 @@ static void take_content(struct sp_page_actor *p, struct sp_crawled *c)
 
 /* Includes the signature as long as the group may not have applied this content: the next change
  * can overtake a bounced one and must then carry both. */
-void sp_page_actor_send_change(struct sp_group_stage *st, struct sp_page_actor *p)
+static void send_change(struct sp_group_stage *st, struct sp_page_actor *p)
 {
     struct sp_message *m = sp_message_new(SP_MSG_CHANGE);
     struct sp_change *c = &m->change;
@@ -163,12 +163,12 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
         if (p->status != SP_STATUS_NONE)
             sp_page_actor_publish(st, p);
         if (concerns_group)
-            sp_page_actor_send_change(st, p);
+            send_change(st, p);
         return;
     }
     take_content(p, c);
     if (p->group.birth) { /* it is announced when the group has applied the change */
-        sp_page_actor_send_change(st, p);
+        send_change(st, p);
         if (leaves_out(st, SP_CANARY_EARLY_ANNOUNCE))
             announce(st, p, false);
         return;
@@ -266,6 +266,13 @@ static void on_move(struct sp_group_stage *st, struct sp_message *m)
     sp_page_actor_changed(st, p);
     put_into_cell(st, p, leaves_out(st, SP_CANARY_QUIET_MOVE));
     st->stats.moves++;
+}
+
+static void on_erase(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_page_actor *p = sp_page_actor_erase(st, m);
+    if (p)
+        send_change(st, p);
 }
 
 /* ---- edges ---- */
@@ -418,7 +425,7 @@ void sp_page_actor_step(struct sp_group_stage *st, struct sp_message *m)
         on_move(st, m);
         break;
     case SP_MSG_ERASE:
-        sp_page_actor_erase(st, m);
+        on_erase(st, m);
         break;
     case SP_MSG_CHANGE:
     case SP_MSG_LINK:

@@ -48,14 +48,14 @@ _Static_assert(sizeof(struct sp_page_actor) <= 256, "a page takes more memory");
 struct sp_page_actor *sp_page_actor_get(struct sp_group_stage *st, struct sp_id id);
 struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id id,
                                          const char *url);
-void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p);
 void sp_page_actor_free(struct sp_page_actor *p);
 /* Drops the page; from now on sp_page_actor_get returns NULL. */
 void sp_page_actor_drop(struct sp_group_stage *st, struct sp_page_actor *p);
 
+/* ---- core.c */
+void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p);
+
 /* ---- page.c */
-/* Tells its group what the page is now. */
-void sp_page_actor_send_change(struct sp_group_stage *st, struct sp_page_actor *p);
 /* The page was forgotten, and its group may not know yet. */
 static inline bool sp_page_actor_is_husk(const struct sp_page_actor *p)
 {
@@ -71,8 +71,9 @@ void sp_page_actor_take_verdict(struct sp_group_stage *st, struct sp_page_actor 
                                 struct sp_verdict *v);
 
 /* ---- erase.c */
-/* The caller keeps the message. */
-void sp_page_actor_erase(struct sp_group_stage *st, struct sp_message *m);
+/* Returns the husk of the page, of which its group must hear; NULL: the page is not known, or an
+ * error occurred. */
+struct sp_page_actor *sp_page_actor_erase(struct sp_group_stage *st, const struct sp_message *m);
 
 /* ---- report.c */
 struct sp_page_view sp_page_actor_view(const struct sp_page_actor *p);

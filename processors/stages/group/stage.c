@@ -71,23 +71,6 @@ enum sp_err sp_group_stage_error(const struct sp_group_stage *st)
     return st->err;
 }
 
-void sp_group_stage_note(struct sp_group_stage *st, enum sp_err err)
-{
-    if (st->err == SP_OK)
-        st->err = err;
-}
-
-bool sp_group_checks_departures(const struct sp_group_stage *st)
-{
-    return st->options.mode != SP_MODE_FAST || st->options.fast_rechecks;
-}
-
-void sp_group_stage_send(struct sp_group_stage *st, struct sp_message *m)
-{
-    m->clock = st->clock;
-    st->outbox.send(st->outbox.arg, m);
-}
-
 enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
 {
     if (st->err) {

@@ -1,6 +1,7 @@
 /* Shared by the actors, the table and the flush of the group stage. Private to group.
  *
  *   stage.c      makes, steps and frees the stage
+ *   core.c       what most files of the stage call
  *   page.c       the page actor's steps                                      page_actor.h
  *   publish.c    what a page publishes, and when
  *   actor.c      the group actor's steps                                     members.h

@@ -110,15 +110,6 @@ struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id
     return p;
 }
 
-void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p)
-{
-    if (p->dirty)
-        return;
-    p->dirty = true;
-    p->next_dirty = st->dirty_pages;
-    st->dirty_pages = p;
-}
-
 /* ---- groups ---- */
 
 struct sp_id sp_group_table_key(struct sp_group_id id)
@@ -132,15 +123,6 @@ void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id)
     sp_buf_put_u8(&st->key, (uint8_t)kind);
     sp_buf_put_u64(&st->key, id.birth);
     sp_buf_put(&st->key, &id.founder, sizeof id.founder);
-}
-
-void sp_group_changed(struct sp_group_stage *st, struct sp_group *g)
-{
-    if (g->dirty)
-        return;
-    g->dirty = true;
-    g->next_dirty = st->dirty_groups;
-    st->dirty_groups = g;
 }
 
 void sp_group_free(struct sp_group_stage *st, struct sp_group *g)

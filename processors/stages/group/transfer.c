@@ -1,7 +1,38 @@
 /* Open transfers: members that move in several messages. Records the groups that have sent a part
- * of their members and not yet the last one. */
+ * of their members and not yet the last one, and puts off what comes meanwhile. */
 #include "base/mem.h"
 #include "group/departures.h"
+
+void sp_group_bounce(struct sp_group_stage *st, struct sp_message *m)
+{
+    m->bounced = true;
+    st->stats.bounces++;
+    sp_group_stage_send(st, m);
+}
+
+/* Members are moving to the group. A change comes back through its page actor, which drops it if
+ * the page was forgotten meanwhile: the group itself could not tell it from a later one. */
+static void put_off(struct sp_group_stage *st, struct sp_message *m)
+{
+    st->stats.put_off++;
+    if (m->kind == SP_MSG_CHANGE)
+        sp_group_bounce(st, m);
+    else
+        sp_group_stage_send(st, m);
+}
+
+struct sp_group *sp_group_resolve(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_group *g = sp_group_get(st, *sp_message_group(m));
+    if (!g) {
+        sp_message_free(m);
+    } else if (g->open_count && m->kind != SP_MSG_MEMBERS &&
+               st->options.canary != SP_CANARY_NO_OPENS) {
+        put_off(st, m);
+        g = NULL;
+    }
+    return g;
+}
 
 /* Asks the sender of a transfer for a message behind its last part. If that part came already, and
  * one before it was sent again by somebody else, nothing else would end the transfer. */
