@@ -74,7 +74,7 @@ const struct sp_option sp_options[] = {
     {"text.max_bytes", SP_OPTION_BYTES, FIELD(text_max_bytes), true, "16MiB", KIB, GIB / 8, NULL,
      "bytes read of a page's content; the rest is cut off, and such pages are counted"},
     {"winner.margin", SP_OPTION_REAL, FIELD(winner_margin), true, "0", 0, 1e18, NULL,
-     "how much more popular a page must be than a living winner to replace it. 0: the best "
+     "how much more popular a page must be than the present winner to replace it. 0: the best "
      "page always wins, and statuses do not depend on the order of events"},
     {"winner.popularity_tolerance", SP_OPTION_REAL, FIELD(winner_popularity_tolerance), true, "0",
      0, 1, NULL,
@@ -132,8 +132,8 @@ const struct sp_option sp_options[] = {
     {"store.memtable_bytes", SP_OPTION_BYTES, FIELD(store_memtable_bytes), false, "0", KIB *KIB,
      16 * GIB, NULL,
      "size of each write buffer, of which there are up to two; on Kafka all databases of a process "
-     "share them. 0: 64 MiB; in `run` a hundredth of the memory that cache.bytes is a share of, if "
-     "that is more, and at most 256 MiB"},
+     "share them. 0: 64 MiB; in `run` a hundredth of the memory of the machine or of its limit "
+     "(cache.bytes), at least 64 MiB and at most 256 MiB"},
     {"store.background_threads", SP_OPTION_COUNT, FIELD(store_background_threads), false, "2", 1,
      64, NULL,
      "RocksDB's threads for flushes and compactions; on Kafka also how many partitions are "
@@ -226,7 +226,7 @@ const struct sp_option sp_options[] = {
     {"input.time_field", SP_OPTION_TEXT, FIELD(input_time_field), false, "fetch_time_ms", 1,
      SP_CONFIG_TEXT, NULL,
      "name of the field or column with the time of the fetch: milliseconds since 1970 or an "
-     "ISO 8601 date; under another name than the default also seconds"},
+     "ISO 8601 date. If another name is given here, seconds since 1970 are read as well"},
     {"input.status_field", SP_OPTION_TEXT, FIELD(input_status_field), false, "http_status", 1,
      SP_CONFIG_TEXT, NULL, "name of the field or column with the HTTP status"},
     {"input.redirect_field", SP_OPTION_TEXT, FIELD(input_redirect_field), false, "redirect_url", 1,
@@ -242,7 +242,7 @@ const struct sp_option sp_options[] = {
     {"audit.pages", SP_OPTION_COUNT, FIELD(audit_pages), false, "4096", 2, 1e6, NULL,
      "most pages that are watched; when there are more, audit.share is halved"},
     {"audit.patience", SP_OPTION_COUNT, FIELD(audit_patience), false, "300", 1, 1e9, NULL,
-     "watch: a status that looks wrong is counted if it still does this many looks later. From one look "
+     "watch: a status that looks wrong is counted if it still looks wrong this many looks later. From one look "
      "to the next, at least a second passes and the stages process all messages that existed at the "
      "first one"},
     {"predict.explore", SP_OPTION_REAL, FIELD(predict_explore), false, "0.01", 0, 1, NULL,

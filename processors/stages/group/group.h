@@ -63,7 +63,7 @@ struct sp_group_stage_options {
      * winner. */
     double fast_recheck_share;
     double popularity_tolerance; /* of sp_popularity_class; 0: none */
-    double winner_margin; /* popularity by which a living winner must be outranked; 0: none */
+    double winner_margin; /* popularity by which the present winner must be outranked; 0: none */
     const struct sp_relation *winner_relation; /* which winner may cover a page; must outlive the
                                                 * stage; NULL: any similar one */
     uint32_t large_from; /* groups of more members are handled by content; 0: 64. Tests set it; then
