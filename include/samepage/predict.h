@@ -74,7 +74,8 @@ SAMEPAGE_API int samepage_predictor_explore(struct samepage_predictor *predictor
  * is learned then. */
 SAMEPAGE_API int samepage_predict_learn(struct samepage_predictor *predictor, const char *url,
                                         const void *content, size_t length);
-/* Forgets the page of a URL that is gone or redirects: no other URL is predicted to be its copy. */
+/* Forgets the page of a URL that is gone or redirects: no other URL is predicted to be its copy. A
+ * URL that was never learned changes nothing. */
 SAMEPAGE_API void samepage_predict_forget(struct samepage_predictor *predictor, const char *url);
 
 /* Takes a rule that was learned elsewhere. Its evidence replaces that of this predictor for the

@@ -78,10 +78,9 @@ struct sp_db *sp_db_copy_memory(const struct sp_db *db);
 /* Opens the state in `directory`, and creates it if the directory is missing or empty.
  * `fingerprint` is the configuration that must not change during the life of the state, as lines
  * "key=value\n" in any order; it is stored with the state and compared each time. NULL options: the
- * defaults. SP_STATE_FORMAT  another format, another fingerprint, or files that are not ours
- *   SP_BUSY          another process has it open
- *   SP_STORE         permissions, disk full, damage
- * The fault names the cause (the keys that differ, both values) and what to do. */
+ * defaults. SP_STATE_FORMAT: another format, another fingerprint, or files that are not ours;
+ * SP_BUSY: another process has it open; SP_STORE: permissions, disk full, damage. The fault names
+ * the cause (the keys that differ, both values) and what to do. */
 enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
                                const struct sp_rocksdb_options *options, struct sp_db **ret_db,
                                struct sp_fault *fault);

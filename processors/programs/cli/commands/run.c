@@ -320,7 +320,7 @@ const struct sp_command sp_command_run = {
     "  Use the same --state again to add input. After a crash, repeat the command: nothing is lost.\n\n"
     "OPTIONS\n"
     "  --state DIR         keep the state in DIR (RocksDB); without it, in memory\n"
-    "  -o, --output FILE   append status events to FILE, of this job alone; default: standard output\n"
+    "  -o, --output FILE   append status events to FILE, for this job only; default: standard output\n"
     "  --groups FILE       at the end, write all groups to FILE, one JSON line each\n"
     "  --dead-letter FILE  append records that cannot be read, with reason and offset\n"
     "  --summary FILE      at the end, write all counts to FILE, as JSON; - is standard output\n"
