@@ -149,6 +149,14 @@ void sp_bonds_doubt_all(struct sp_group *g)
     l->all_doubted = true; /* new hubs are in doubt anyway */
 }
 
+void sp_bonds_check_later(struct sp_group_stage *st, struct sp_group *g)
+{
+    uint32_t contents = g->large->ranks.count;
+    if (!sp_debt_is_apart(g))
+        sp_debt_put_off(st, g, contents ? contents : 1);
+    sp_bonds_doubt_all(g);
+}
+
 bool sp_bonds_one_covers_all(const struct sp_large *l)
 {
     struct sp_shelf_place place = sp_shelf_first(&l->winners);
@@ -211,7 +219,7 @@ void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g)
     if (sp_debt_is_apart(g))
         return;
     if (sp_bonds_owed(g->large) > sp_bonds_at_once(st))
-        sp_debt_check_later(st, g);
+        sp_bonds_check_later(st, g);
     else
         sp_bonds_settle_now(st, g);
 }

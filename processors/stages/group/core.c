@@ -1,6 +1,6 @@
 /* What most files of the stage call. Calls none of them. */
 #include "base/mem.h"
-#include "group/members.h"
+#include "group/large.h"
 #include "group/page_actor.h"
 
 void sp_group_stage_note(struct sp_group_stage *st, enum sp_err err)
@@ -45,4 +45,18 @@ void sp_member_note_holder(struct sp_group_stage *st, struct sp_group *g)
     g->holder = true;
     sp_grow(&st->holders, &st->holder_cap, st->holder_count + 1);
     st->holders[st->holder_count++] = g;
+}
+
+bool sp_group_has_one_content(const struct sp_group *g)
+{
+    uint32_t without = g->large ? g->large->redirects.count : g->empty_count;
+    return g->count - without == 1;
+}
+
+void sp_fast_part(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (st->options.mode != SP_MODE_FAST || g->parted || !sp_group_has_one_content(g))
+        return;
+    g->parted = true;
+    sp_group_changed(st, g);
 }

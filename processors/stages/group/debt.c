@@ -2,10 +2,6 @@
 #include "group/debt.h"
 
 #include "base/mem.h"
-#include "base/order.h"
-#include "base/prefetch.h"
-#include "group/departures.h"
-#include "group/large.h"
 #include "group/stored.h"
 
 /* ---- orders */
@@ -22,15 +18,9 @@ static int after_group(const void *key, const void *object)
     return order ? order : -1;
 }
 
-static int after_page(const void *key, const void *object)
-{
-    int order = sp_id_cmp(((const struct sp_member *)object)->page, *(const struct sp_id *)key);
-    return order ? order : -1;
-}
+/* ---- debts */
 
-/* ---- rounds */
-
-static void changed(struct sp_group_stage *st, struct sp_debt *d)
+void sp_debt_changed(struct sp_group_stage *st, struct sp_debt *d)
 {
     if (d->changed)
         return;
@@ -46,6 +36,18 @@ struct sp_debt *sp_debt_find(const struct sp_group_stage *st, struct sp_group_id
     return d && sp_group_id_eq(d->group, group) ? d : NULL;
 }
 
+/* The round after the one that was last paid for. */
+struct sp_debt *sp_debt_next(const struct sp_group_stage *st)
+{
+    struct sp_shelf_place place =
+        sp_shelf_find(&st->debts, after_group, &st->debt_paid, st->debt_paid.birth);
+    struct sp_debt *d = sp_shelf_next(&st->debts, &place);
+    if (d)
+        return d;
+    place = sp_shelf_first(&st->debts);
+    return sp_shelf_next(&st->debts, &place);
+}
+
 static struct sp_debt *make(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_debt *d = g->debt;
@@ -54,20 +56,22 @@ static struct sp_debt *make(struct sp_group_stage *st, struct sp_group *g)
         d->group = g->id;
         sp_shelf_add(&st->debts, group_order, &d->group, d->group.birth, d);
     }
-    changed(st, d);
+    sp_debt_changed(st, d);
     return d;
 }
 
 static void drop_if_done(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_debt *d = g->debt;
-    changed(st, d);
+    sp_debt_changed(st, d);
     if (d->running || d->unpaid)
         return;
     g->debt = NULL;
     sp_shelf_remove(&st->debts, group_order, &d->group, d->group.birth);
     d->over = true;
 }
+
+/* ---- rounds */
 
 void sp_round_begin(struct sp_group_stage *st, struct sp_group *g)
 {
@@ -86,7 +90,7 @@ void sp_round_resize(struct sp_group_stage *st, struct sp_group *g)
     if (!sp_round_runs(g))
         return;
     g->debt->resized = true;
-    changed(st, g->debt);
+    sp_debt_changed(st, g->debt);
 }
 
 void sp_round_end(struct sp_group_stage *st, struct sp_group *g)
@@ -101,27 +105,9 @@ void sp_round_end(struct sp_group_stage *st, struct sp_group *g)
 
 /* ---- splits */
 
-/* Until the large pieces leave, that of a changed page leaves if it is small: the page may belong
- * to another group now, which must not join this one. */
-void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
+void sp_debt_put_off(struct sp_group_stage *st, struct sp_group *g, uint32_t members)
 {
-    if (sp_debt_is_apart(g)) {
-        sp_large_part_around(st, g, changed);
-        return;
-    }
-    uint32_t later = sp_bonds_split(st, g, &changed, sp_large_at_once(st));
-    if (later && st->options.canary != SP_CANARY_NO_LATE_SPLIT)
-        make(st, g)->unpaid = later;
-    else if (sp_debt_is_apart(g))
-        sp_large_part_around(st, g, changed);
-}
-
-void sp_debt_check_later(struct sp_group_stage *st, struct sp_group *g)
-{
-    uint32_t contents = g->large->ranks.count;
-    if (!sp_debt_is_apart(g))
-        make(st, g)->unpaid = contents ? contents : 1;
-    sp_bonds_doubt_all(g);
+    make(st, g)->unpaid = members;
 }
 
 void sp_debt_whole(struct sp_group_stage *st, struct sp_group *g)
@@ -130,195 +116,6 @@ void sp_debt_whole(struct sp_group_stage *st, struct sp_group *g)
         return;
     g->debt->unpaid = g->debt->paid = 0;
     drop_if_done(st, g);
-}
-
-/* While members are moving to the group, edges are missing: it is checked when all have arrived. */
-static void split(struct sp_group_stage *st, struct sp_group *g, uint32_t most)
-{
-    enum { PIECES_PER_UNIT = 4 };
-    uint32_t later = 0, paid = g->debt->paid, before = g->count;
-    changed(st, g->debt);
-    if (g->open_count)
-        g->unsure = true;
-    else if (g->large)
-        later = sp_bonds_split(st, g, NULL, most);
-    if (!later)
-        sp_debt_whole(st, g);
-    else if (g->count < before)
-        g->debt->unpaid = sp_large_pieces_at_once(st, g->large) / PIECES_PER_UNIT;
-    else
-        g->debt->unpaid = later - paid > paid ? later - paid : paid;
-}
-
-/* Whether its index has too much to do for one step. */
-static bool owes_many(const struct sp_group_stage *st, const struct sp_large *l)
-{
-    return sp_hubs_are_many(l) || sp_bonds_owed(l) > sp_bonds_at_once(st);
-}
-
-static void settle_some(struct sp_group_stage *st, struct sp_group *g, uint32_t units)
-{
-    enum { PER_UNIT = 16, PART = 4 };
-    uint32_t most = (sp_bonds_at_once(st) + PART - 1) / PART;
-    uint32_t rows = units < most / PER_UNIT ? PER_UNIT * units : most;
-    if (sp_hubs_are_many(g->large))
-        sp_hubs_index_some(st, g, rows);
-    else
-        sp_bonds_settle_some(st, g, rows);
-}
-
-/* Splits the group and publishes what has changed. False: its index has too much to do before, and
- * only a part of that is done. */
-static bool split_if_ready(struct sp_group_stage *st, struct sp_group *g, uint32_t units,
-                           uint32_t most)
-{
-    if (g->large && owes_many(st, g->large)) {
-        settle_some(st, g, units);
-        return false;
-    }
-    split(st, g, most);
-    if (!st->err)
-        sp_group_cover_publish(st, g);
-    return true;
-}
-
-bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g)
-{
-    if (!sp_debt_is_apart(g))
-        return false;
-    split_if_ready(st, g, UINT32_MAX, UINT32_MAX);
-    return true;
-}
-
-void sp_debt_check(struct sp_group_stage *st, struct sp_group *g)
-{
-    sp_debt_check_later(st, g);
-    if (g->large->ranks.count <= sp_bonds_at_once(st))
-        split(st, g, UINT32_MAX);
-}
-
-/* Returns how many units it took. */
-static uint32_t pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t units)
-{
-    uint32_t members = sp_min_u32(units, d->unpaid);
-    if (!d->unpaid)
-        return 0;
-    changed(st, d);
-    d->paid += members;
-    if (members < d->unpaid) {
-        d->unpaid -= members;
-        return members;
-    }
-    struct sp_group *g = sp_group_get(st, d->group);
-    if (g && !split_if_ready(st, g, units, d->paid))
-        d->unpaid = 1;
-    return members;
-}
-
-/* ---- paying */
-
-/* The members after the next one, which later units ask for, are scattered in memory. */
-static void prefetch_after(const struct sp_shelf *members, struct sp_shelf_place place)
-{
-    const struct sp_member *second = sp_shelf_next(members, &place);
-    const struct sp_member *third = second ? sp_shelf_next(members, &place) : NULL;
-    if (third)
-        sp_prefetch_bytes(third, sizeof *third);
-    if (second && second->hub)
-        sp_prefetch_bytes(second->hub, sizeof *second->hub);
-}
-
-/* The next member of the round, or NULL at its end. */
-static struct sp_member *next_member(const struct sp_group *g, struct sp_debt *d)
-{
-    const struct sp_shelf *members = &g->large->members;
-    for (;; d->lap = true, d->at = (struct sp_id){0, 0}) {
-        struct sp_shelf_place place = sp_shelf_find(members, after_page, &d->at, d->at.hi);
-        struct sp_member *m = sp_shelf_next(members, &place);
-        bool in_lap = m && !(d->lap && sp_id_cmp(m->page, d->last) > 0);
-        prefetch_after(members, place);
-        if (in_lap || d->lap)
-            return in_lap ? m : NULL;
-    }
-}
-
-/* Returns how many members the round has visited. */
-static uint32_t pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_t members)
-{
-    enum { TOGETHER = 64, MOST = 32 };
-    uint32_t visited = 0;
-    sp_group_cover_publish(st, g); /* a group that was just read has no winners yet */
-    if (!sp_round_runs(g))
-        return 0;
-    g->large->may_read = sp_bonds_at_once(st);
-    g->large->may_decide = sp_bonds_at_once(st) * (1 + sp_min_u32(members / TOGETHER, MOST));
-    for (; !st->err && sp_round_runs(g) && visited < members; visited++) {
-        struct sp_member *m = next_member(g, g->debt);
-        if (!m) {
-            sp_round_end(st, g);
-            break;
-        }
-        changed(st, g->debt); /* a new lap may have begun */
-        if (!sp_group_can_tell(st, g, m))
-            return members;
-        g->debt->at = m->page;
-        st->stats.told_later += sp_group_tell(st, g, m, g->debt->resized);
-    }
-    return visited;
-}
-
-/* The round after the one that was last paid for. */
-static struct sp_debt *next_round(const struct sp_group_stage *st)
-{
-    struct sp_shelf_place place =
-        sp_shelf_find(&st->debts, after_group, &st->debt_paid, st->debt_paid.birth);
-    struct sp_debt *d = sp_shelf_next(&st->debts, &place);
-    if (d)
-        return d;
-    place = sp_shelf_first(&st->debts);
-    return sp_shelf_next(&st->debts, &place);
-}
-
-static uint32_t pay_round(struct sp_group_stage *st, const struct sp_debt *d, uint32_t members)
-{
-    struct sp_group *g = d->running ? sp_group_get(st, d->group) : NULL;
-    return g ? pay_group(st, g, members) : 0;
-}
-
-void sp_debt_pay_one(struct sp_group_stage *st)
-{
-    struct sp_debt *d = st->err ? NULL : next_round(st);
-    if (!d)
-        return;
-    st->debt_paid = d->group;
-    pay_split(st, d, 1);
-    if (!d->fresh) {
-        pay_round(st, d, 1);
-        return;
-    }
-    d->fresh = false;
-    changed(st, d);
-}
-
-bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units)
-{
-    enum { UNITS_PER_PART = 128, MOST_PARTS = 16, UNITS_PER_GROUP = 16 };
-    sp_group_stage_send_departed(st, sp_min_u32(1 + units / UNITS_PER_PART, MOST_PARTS));
-    for (uint32_t groups = st->debts.count; groups > 0 && units > 0 && !st->err; groups--) {
-        struct sp_debt *d = next_round(st);
-        if (!d)
-            break;
-        st->debt_paid = d->group;
-        uint32_t took = UNITS_PER_GROUP + pay_split(st, d, units);
-        took += pay_round(st, d, units);
-        units -= sp_min_u32(took, units);
-    }
-    return sp_group_stage_owes(st);
-}
-
-bool sp_group_stage_owes(const struct sp_group_stage *st)
-{
-    return (st->debts.count || st->departures) && !st->err;
 }
 
 /* ---- stored */

@@ -45,12 +45,14 @@ struct sp_debt {
     bool over;
 };
 
+/* ---- debt.c */
+
 /* What the group owes, or NULL. */
 struct sp_debt *sp_debt_find(const struct sp_group_stage *st, struct sp_group_id group);
-/* Pays for one member of a round and one of a split, as each crawled page does. */
-void sp_debt_pay_one(struct sp_group_stage *st);
-
-/* ---- rounds */
+/* The debt after the one that was last paid for, or NULL: there is none. */
+struct sp_debt *sp_debt_next(const struct sp_group_stage *st);
+/* It differs from its row. */
+void sp_debt_changed(struct sp_group_stage *st, struct sp_debt *d);
 
 static inline bool sp_round_runs(const struct sp_group *g)
 {
@@ -65,32 +67,38 @@ void sp_round_resize(struct sp_group_stage *st, struct sp_group *g);
 /* All members know their status, or are told in this step. */
 void sp_round_end(struct sp_group_stage *st, struct sp_group *g);
 
-/* ---- splits */
-
 /* Whether the group may be in pieces that leave later. */
 static inline bool sp_debt_is_apart(const struct sp_group *g)
 {
     return g->debt && g->debt->unpaid;
 }
 
-/* Checks a large group after a page has changed. Small pieces leave, large ones are put off. */
-void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
-/* A large group may be in pieces, and to find out is too much for one step: it is checked when as
- * many crawled pages have paid as it has contents. */
-void sp_debt_check_later(struct sp_group_stage *st, struct sp_group *g);
-/* Checks a large group of which nothing is known, at once if it has few contents. */
-void sp_debt_check(struct sp_group_stage *st, struct sp_group *g);
-/* Splits the group, whatever was paid, if it may be in pieces, or does a part of the work. False if
- * it is in one piece; otherwise call it again in another step. */
-bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g);
+/* The group may be in pieces; it is split when so many members are paid for. */
+void sp_debt_put_off(struct sp_group_stage *st, struct sp_group *g, uint32_t members);
 /* The group is in one piece, or will be. */
 void sp_debt_whole(struct sp_group_stage *st, struct sp_group *g);
-
-/* ---- stored */
 
 /* Reads all debts from the store, and writes them to it. */
 enum sp_err sp_debts_load(struct sp_group_stage *st);
 void sp_debts_flush(struct sp_group_stage *st);
 void sp_debts_free(struct sp_group_stage *st);
+
+/* ---- splits.c */
+
+/* Checks a large group after a page has changed. Small pieces leave, large ones are put off. */
+void sp_debt_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
+/* Checks a large group of which nothing is known, at once if it has few contents. */
+void sp_debt_check(struct sp_group_stage *st, struct sp_group *g);
+/* Splits the group, whatever was paid, if it may be in pieces, or does a part of the work. False if
+ * it is in one piece; otherwise call it again in another step. */
+bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g);
+/* Pays so many units for the split, and splits the group if all is paid. Returns how many units
+ * that took. */
+uint32_t sp_debt_pay_split(struct sp_group_stage *st, struct sp_debt *d, uint32_t units);
+
+/* ---- pay.c */
+
+/* Pays for one member of a round and one of a split, as each crawled page does. */
+void sp_debt_pay_one(struct sp_group_stage *st);
 
 #endif

@@ -91,20 +91,6 @@ struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp
     return s ? sp_signature_ref(s) : NULL;
 }
 
-static bool has_one_content(const struct sp_group *g)
-{
-    uint32_t without = g->large ? g->large->redirects.count : g->empty_count;
-    return g->count - without == 1;
-}
-
-void sp_fast_part(struct sp_group_stage *st, struct sp_group *g)
-{
-    if (st->options.mode != SP_MODE_FAST || g->parted || !has_one_content(g))
-        return;
-    g->parted = true;
-    sp_group_changed(st, g);
-}
-
 /* Whether the changed page was left alone by its group and must ask tier 2. */
 static bool seeks(struct sp_group_stage *st, struct sp_group *g)
 {
@@ -112,7 +98,7 @@ static bool seeks(struct sp_group_stage *st, struct sp_group *g)
         return false;
     g->parted = false;
     sp_group_changed(st, g);
-    return has_one_content(g) && st->options.canary != SP_CANARY_QUIET_ALONE;
+    return sp_group_has_one_content(g) && st->options.canary != SP_CANARY_QUIET_ALONE;
 }
 
 bool sp_fast_resembles(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,

@@ -170,7 +170,7 @@ void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
     if (!sp_hubs_are_many(g->large))
         sp_hubs_index_now(st, g);
     else if (!sp_debt_is_apart(g))
-        sp_debt_check_later(st, g);
+        sp_bonds_check_later(st, g);
 }
 
 void sp_hubs_index_some(struct sp_group_stage *st, struct sp_group *g, uint32_t hubs)

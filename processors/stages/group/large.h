@@ -286,6 +286,9 @@ void sp_bonds_trust_one(struct sp_hub *h);
 void sp_bonds_trust(struct sp_group *g);
 /* Everything is in doubt. */
 void sp_bonds_doubt_all(struct sp_group *g);
+/* The group may be in pieces, and to find out is too much for one step: it is checked when as many
+ * crawled pages have paid as it has contents. */
+void sp_bonds_check_later(struct sp_group_stage *st, struct sp_group *g);
 /* If the group is no longer connected, its pieces become new groups; the largest one stays. But if
  * these have more than `most` members, only the piece of the page that has changed (or NULL)
  * leaves, if it has not. Returns the number of members that must leave later; then the doubts

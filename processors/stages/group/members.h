@@ -105,6 +105,11 @@ struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id);
 void sp_group_changed(struct sp_group_stage *st, struct sp_group *g);
 /* Notes that members of the group borrow signatures, which the next flush releases. */
 void sp_member_note_holder(struct sp_group_stage *st, struct sp_group *g);
+bool sp_group_has_one_content(const struct sp_group *g); /* one member with content */
+/* Call when pages with content have left the group, and when pages have arrived that were parted
+ * from their group without a change of their own. If only one page with content is here, its next
+ * change will not be settled. Does nothing in mode exact. */
+void sp_fast_part(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- change.c: takes ownership of the message, as the functions of merge.c do */
 void sp_group_on_change(struct sp_group_stage *st, struct sp_message *m);
@@ -190,10 +195,6 @@ struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp
 /* Whether the changed member is similar to it, and whether that settles its version. */
 bool sp_fast_resembles(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                        const struct sp_signature *representative, bool *ret_settled);
-/* Call when pages with content have left the group, and when pages have arrived that were parted
- * from their group without a change of their own. If only one page with content is here, its next
- * change will not be settled. Does nothing in mode exact. */
-void sp_fast_part(struct sp_group_stage *st, struct sp_group *g);
 /* The member leaves with those that redirect to it; does not check whether the rest is connected.
  * Returns the number of pieces, as sp_group_forest_check does. For small groups. */
 uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);

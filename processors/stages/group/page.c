@@ -131,6 +131,13 @@ static bool take_fetch(struct sp_page_actor *p, const struct sp_crawled *c, int6
     return !ranked_same || !spelled_same;
 }
 
+/* A page that will soon found a group. */
+static struct sp_page_actor *begin(struct sp_group_stage *st, struct sp_id id, const char *url)
+{
+    sp_group_found_prefetch(st, id);
+    return sp_page_actor_make(st, id, url);
+}
+
 bool sp_group_stage_is_late(struct sp_group_stage *st, const struct sp_message *m)
 {
     const struct sp_page_actor *p = sp_page_actor_get(st, m->page);
@@ -149,7 +156,7 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
     }
     c->rank.popularity = popularity_of(st, p, c);
     if (!p)
-        p = sp_page_actor_make(st, m->page, c->url);
+        p = begin(st, m->page, c->url);
     int64_t version = version_of(p, c);
     if (version <= p->version) {
         st->stats.late++;
@@ -314,7 +321,7 @@ static void on_find_group(struct sp_group_stage *st, struct sp_message *m)
         return;
     }
     if (!p)
-        p = sp_page_actor_make(st, edge.page, m->link.url ? m->link.url : "");
+        p = begin(st, edge.page, m->link.url ? m->link.url : "");
     if (!p->group.birth)
         sp_group_found(st, p); /* the target of a redirect, never crawled */
     if (edge.content_version != SP_NO_VERSION && edge.content_version != p->content_version) {

@@ -33,6 +33,21 @@ enum {
     MEMBER_PATTERN = 64
 };
 
+void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id)
+{
+    sp_buf_reset(&st->key);
+    sp_buf_put_u8(&st->key, 'P');
+    sp_buf_put(&st->key, &id, sizeof id);
+}
+
+void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id)
+{
+    sp_buf_reset(&st->key);
+    sp_buf_put_u8(&st->key, (uint8_t)kind);
+    sp_buf_put_u64(&st->key, id.birth);
+    sp_buf_put(&st->key, &id.founder, sizeof id.founder);
+}
+
 static void put_float(struct sp_buf *out, float x)
 {
     sp_buf_put(out, &x, sizeof x);

@@ -15,7 +15,9 @@
  *   forest.c     is the group still connected? (spanning forest)
  *   verdicts.c   which members win (the cover of winners/winners.h, kept up to date)
  *   statuses.c   sends pages their status
- *   debt.c       deferred work: statuses told later, pieces that leave later   debt.h
+ *   debt.c       what is deferred: statuses told later, pieces that leave later   debt.h
+ *   splits.c     splits of large groups, at once or later
+ *   pay.c        does what was deferred, a part with each crawled page
  *   members.c    the members of a group as a sorted list
  *   erase.c      forgets pages on request
  *   large.h      groups of many members

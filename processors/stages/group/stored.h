@@ -8,11 +8,8 @@
 
 /* ---- table.c */
 void sp_group_free(struct sp_group_stage *st, struct sp_group *g);
-/* Writes the key to st->key. */
-void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id);
 /* Frees the page's memory; it must be clean. */
 void sp_page_actor_evict(struct sp_group_stage *st, struct sp_page_actor *p);
-void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id);
 
 /* ---- evict.c */
 /* Evicts pages and groups until they fit their budget; everything must be clean, nothing
@@ -20,6 +17,9 @@ void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id);
 void sp_group_stage_evict(struct sp_group_stage *st);
 
 /* ---- rows.c */
+/* Both write the key of a row to st->key; `kind` is one of those of groups. */
+void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id);
+void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id);
 void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out);
 enum sp_err sp_page_actor_decode(struct sp_view in, struct sp_page_actor *p);
 void sp_member_encode(const struct sp_member *m, struct sp_buf *out);

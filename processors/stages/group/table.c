@@ -10,13 +10,6 @@ static const size_t GROUP_BYTES = sizeof(struct sp_group) + 64;
 
 /* ---- pages ---- */
 
-void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id)
-{
-    sp_buf_reset(&st->key);
-    sp_buf_put_u8(&st->key, 'P');
-    sp_buf_put(&st->key, &id, sizeof id);
-}
-
 static void page_done(struct sp_page_actor *p)
 {
     sp_signature_unref(p->pending);
@@ -95,7 +88,6 @@ struct sp_page_actor *sp_page_actor_get(struct sp_group_stage *st, struct sp_id 
 struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id id,
                                          const char *url)
 {
-    sp_group_found_prefetch(st, id);
     struct sp_page_actor *p = sp_map_get(&st->pages, id);
     if (p) { /* gone, and not flushed yet */
         page_clear(p);
@@ -115,14 +107,6 @@ struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id
 struct sp_id sp_group_table_key(struct sp_group_id id)
 {
     return sp_hash128(&id, sizeof id);
-}
-
-void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id)
-{
-    sp_buf_reset(&st->key);
-    sp_buf_put_u8(&st->key, (uint8_t)kind);
-    sp_buf_put_u64(&st->key, id.birth);
-    sp_buf_put(&st->key, &id.founder, sizeof id.founder);
 }
 
 void sp_group_free(struct sp_group_stage *st, struct sp_group *g)
