@@ -360,6 +360,17 @@ enum sp_err sp_db_wipe(const char *directory, struct sp_fault *fault)
     return err;
 }
 
+enum sp_err sp_db_remove(const char *directory, struct sp_fault *fault)
+{
+    struct opening o = {directory, fault};
+    struct sp_buf file = {0};
+    enum sp_err err = sp_db_wipe(directory, fault);
+    if (err == SP_OK && remove(sp_names_join(&file, directory, "FORMAT")) != 0 && errno != ENOENT)
+        err = failed(&o, "remove", "FORMAT");
+    sp_buf_done(&file);
+    return err;
+}
+
 enum sp_err sp_directory_open(const char *directory, const char *fingerprint, int *ret_lock,
                               struct sp_fault *fault)
 {

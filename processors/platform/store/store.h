@@ -102,6 +102,8 @@ void sp_db_reader_use(struct sp_db *reader, struct sp_db *db);
 /* Deletes all rows of the state in `directory`, which no process may have open; its configuration
  * stays. A kill or a loss of power leaves all of the rows or none. SP_STORE: the fault says why. */
 enum sp_err sp_db_wipe(const char *directory, struct sp_fault *fault);
+/* The same, and its configuration is forgotten: the directory is that of a new state. */
+enum sp_err sp_db_remove(const char *directory, struct sp_fault *fault);
 /* A number that changes when the files of the state in `directory` change; 0 if they cannot be
  * listed. */
 uint64_t sp_db_files(const char *directory);

@@ -242,31 +242,6 @@ static void say_reset(struct sp_worker *w, const struct committed *c)
     }
 }
 
-/* A database refuses other fixed settings than its own, and says which; but one that was lost, or
- * that is a copy, was made with those of this process. */
-static void compare_settings(struct sp_worker *w, const struct committed *c)
-{
-    for (int i = 0; i < c->list->cnt && c->err == SP_OK; i++)
-        if (c->list->elems[i].offset >= 0 &&
-            sp_agreement_look(&w->agreement, &c->list->elems[i]) >= SP_NOTED_SETTINGS)
-            sp_failure_note(&w->failure, SP_INVALID, w->topics[w->options->stage.changelog],
-                            "was written with other fixed settings than these: use the same, or "
-                            "create topics with another topics.prefix");
-}
-
-/* Before databases are made, because they would refuse the right settings afterwards. */
-static void check_settings(struct sp_worker *w, const rd_kafka_topic_partition_list_t *list)
-{
-    rd_kafka_topic_partition_list_t *made = rd_kafka_topic_partition_list_new(list->cnt);
-    for (const rd_kafka_topic_partition_t *p = list->elems; p < list->elems + list->cnt; p++)
-        if (!sp_states_kept(w->options->state, w->options->stage.name, p->partition))
-            rd_kafka_topic_partition_list_add(made, p->topic, p->partition);
-    struct committed c = ask_committed(w, made);
-    compare_settings(w, &c);
-    rd_kafka_topic_partition_list_destroy(c.list);
-    rd_kafka_topic_partition_list_destroy(made);
-}
-
 /* ---- where to begin ---- */
 
 /* What a stage without state says of an offset that does not exist any more. It goes on: unlike the
@@ -341,7 +316,7 @@ static void close_task(struct sp_worker *w, int32_t partition)
         w->options->stage.close(t->stage);
     if (t->db && w->failure.err == SP_OK)
         sp_db_sync(t->db); /* if this fails, the changelog has the rows */
-    if (t->damaged)
+    if (t->damaged || t->mistaken)
         sp_states_wipe(w->states, t, w->failure.fault.text);
     else
         sp_db_close(t->db);
@@ -395,8 +370,8 @@ static void begin_all(struct sp_worker *w, struct sp_task *const *tasks,
                       rd_kafka_topic_partition_list_t *list)
 {
     struct committed c = ask_committed(w, list);
-    if (w->options->stage.stateful)
-        compare_settings(w, &c);
+    if (w->options->stage.stateful && c.err == SP_OK)
+        sp_agreed_own(w, c.list);
     for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++)
         if (open_task(w, tasks[i], &c) == SP_OK)
             list->elems[i].offset =
@@ -415,7 +390,7 @@ static void open_all(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
 {
     struct sp_task **tasks = sp_calloc((size_t)list->cnt + 1, sizeof *tasks);
     if (w->options->stage.stateful)
-        check_settings(w, list);
+        sp_agreed_before(w, list);
     for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++) {
         int32_t p = list->elems[i].partition;
         if (p >= w->partitions[w->options->stage.input]) {

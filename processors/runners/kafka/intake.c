@@ -12,6 +12,8 @@ enum { ROOM_INTERVAL_MS = 1000 };
 static bool is_behind(const struct sp_worker *w)
 {
     int64_t lag = sp_lag(w->lag);
+    if (!w->options->max_lag)
+        return false;
     if (lag < 0)
         return w->paused;
     uint64_t behind = (uint64_t)lag, most = w->options->max_lag;
@@ -46,20 +48,9 @@ static bool is_full(struct sp_worker *w)
     return full;
 }
 
-/* Its signatures would be compared with others, and all statuses would be wrong. */
-static void check_settings(struct sp_worker *w)
-{
-    const char *topic = sp_lag_unlike(w->lag);
-    if (topic)
-        sp_failure_note(&w->failure, SP_INVALID, topic,
-                        "the stage that reads it has other fixed settings than these for what is "
-                        "kept of a page (similarity.method, similarity.languages, signature.*, "
-                        "text.*, partition.map): give all stages the same");
-}
-
 void sp_intake_control(struct sp_worker *w)
 {
-    check_settings(w);
+    sp_agreed_signatures(w);
     bool pause = w->options->stage.stateful ? is_full(w) : is_behind(w);
     if (pause == w->paused)
         return;

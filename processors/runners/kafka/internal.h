@@ -61,11 +61,12 @@ struct sp_worker {
     rd_kafka_t *watcher;
     struct sp_states *states;           /* NULL: none was opened yet */
     struct sp_standby *standby;         /* NULL: nothing of other instances is followed */
-    struct sp_lag *lag;                 /* NULL: intake does not wait for the tiers */
+    struct sp_lag *lag;                 /* NULL: of a stage with state */
     struct sp_waker *waker;             /* of the consumer */
     struct sp_crew *crew;               /* NULL: the worker reads messages itself */
     rd_kafka_topic_t *known[SP_TOPICS]; /* to the producer */
     struct sp_agreement agreement;      /* on the fixed settings */
+    bool agreed;                        /* with those of the group stage, as far as needed */
     char topics[SP_TOPICS][SP_TOPIC_NAME_MAX];
     int32_t partitions[SP_TOPICS];
     struct sp_task **tasks; /* by input partition, as many as there were at the start of the round;
@@ -153,6 +154,18 @@ void sp_assignment_close(struct sp_worker *w);
 /* The broker has refused the next offset of a partition that is ours: notes what is missing, if it
  * does not exist any more. */
 enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition);
+
+/* ---- agreed.c: each ends the round if fixed settings differ ---- */
+
+/* A stage with state, before databases are made for these partitions, because they would refuse the
+ * right settings afterwards. */
+void sp_agreed_before(struct sp_worker *w, const rd_kafka_topic_partition_list_t *list);
+/* The same with what its group has committed. */
+void sp_agreed_own(struct sp_worker *w, const rd_kafka_topic_partition_list_t *committed);
+/* Compare and contain, before a commit. Asks until the group stage has noted its settings. */
+enum sp_err sp_agreed_tiers(struct sp_worker *w);
+/* The signature stage, in each turn of the loop. */
+void sp_agreed_signatures(struct sp_worker *w);
 
 /* ---- loading.c ---- */
 

@@ -12,8 +12,7 @@ static bool is_wanted(const struct sp_worker *w, enum sp_topic topic)
                   (stage->stateful && topic == stage->changelog) || w->options->must_have[topic];
     for (size_t i = 0; i < stage->output_count; i++)
         wanted |= topic == stage->outputs[i];
-    return wanted || (!stage->stateful && w->options->max_lag &&
-                      (topic == SP_TOPIC_TIER1 || topic == SP_TOPIC_TIER2));
+    return wanted || (!stage->stateful && (topic == SP_TOPIC_TIER1 || topic == SP_TOPIC_TIER2));
 }
 
 /* An actor's partition depends on the number of partitions: with another number, messages would go

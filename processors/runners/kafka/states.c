@@ -84,7 +84,8 @@ void sp_states_wipe(struct sp_states *s, struct sp_task *t, const char *why)
     snprintf(text, sizeof text, "wiping %s: %s", directory, why);
     s->options.say(s->options.arg, "warning", text);
     close_database(s, t);
-    if (sp_db_wipe(directory, &fault) != SP_OK)
+    enum sp_err err = t->mistaken ? sp_db_remove(directory, &fault) : sp_db_wipe(directory, &fault);
+    if (err != SP_OK)
         s->options.say(s->options.arg, "error", fault.text);
 }
 

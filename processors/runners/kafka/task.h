@@ -36,9 +36,10 @@ struct sp_task {
     int64_t handled_next;    /* -1: nothing handled */
     struct sp_message *kept; /* for this partition; see direct.c */
     struct sp_message *kept_last;
-    bool damaged; /* the database: it is of no use any more */
-    bool upkept;  /* the stage had no work beside messages in the last transaction */
-    bool paid;    /* the same, whatever messages have come since */
+    bool damaged;  /* the database: it is of no use any more */
+    bool mistaken; /* the same, with its settings; nothing was committed to it */
+    bool upkept;   /* the stage had no work beside messages in the last transaction */
+    bool paid;     /* the same, whatever messages have come since */
 };
 
 enum { SP_TASK_STORE_META = 0, SP_TASK_STORE_STAGE = 1 };

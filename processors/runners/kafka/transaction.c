@@ -398,7 +398,8 @@ static enum sp_err apply(struct sp_worker *w, struct sp_task *t)
 
 enum sp_err sp_transaction_commit(struct sp_worker *w)
 {
-    if (!w->transaction.open || w->failure.err != SP_OK || !may_commit(w))
+    if (!w->transaction.open || w->failure.err != SP_OK || sp_agreed_tiers(w) != SP_OK ||
+        !may_commit(w))
         return w->failure.err;
     int64_t start_us = sp_clock_us();
     int32_t count = w->partitions[w->options->stage.input];

@@ -320,7 +320,7 @@ static enum sp_err open_round(struct sp_worker *w)
     sp_transaction_open_outlets(w);
     struct sp_fault fault;
     enum sp_err err = SP_OK;
-    if (!stage->stateful && w->options->max_lag)
+    if (!stage->stateful)
         err = sp_lag_start(&w->options->kafka, w->partitions, &w->agreement, &w->lag, &fault);
     if (err != SP_OK)
         return sp_failure_note(&w->failure, err, "lag", fault.text);

@@ -41,9 +41,18 @@ TEST(settings_that_signatures_do_not_depend_on_are_told_apart)
     static const char *const others[] = {
         "signature.version=1\nmode=fast\nsimilarity.method=shingles\ntext.scope=main\n",
         "signature.version=1\nmode=exact\nsimilarity.method=shingles\ntext.scope=main\ntier1.partitions=2\n",
-        "signature.version=1\nmode=exact\nsimilarity.method=shingles\nsimilarity.threshold=0.9\ntext.scope=main\n"};
+        "signature.version=1\nmode=exact\nsimilarity.method=shingles\ntext.scope=main\nwinner.margin=2\n"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         CU_ASSERT_EQUAL(look_at(settings, others[i]), SP_NOTED_SETTINGS);
+}
+
+TEST(settings_that_the_tiers_share_are_told_apart)
+{
+    static const char *const others[] = {
+        "signature.version=1\nmode=exact\nsimilarity.method=shingles\nsimilarity.threshold=0.9\ntext.scope=main\n",
+        "signature.version=1\nmode=fast\nsimilarity.method=shingles\ntext.scope=main\npartition.cells=2\n"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CU_ASSERT_EQUAL(look_at(settings, others[i]), SP_NOTED_TIERS);
 }
 
 TEST(settings_that_signatures_depend_on_are_told_apart)
@@ -60,6 +69,7 @@ TEST(settings_that_signatures_depend_on_are_told_apart)
 TEST(what_is_not_noted_is_no_difference)
 {
     CU_ASSERT_EQUAL(look(settings, "samepage"), SP_NOTED_SAME); /* of an earlier version */
+    CU_ASSERT_EQUAL(look(settings, "samepage 01234567 89abcdef"), SP_NOTED_SAME);
     CU_ASSERT_EQUAL(look(settings, NULL), SP_NOTED_ELSEWHERE);
     CU_ASSERT_EQUAL(look(settings, ""), SP_NOTED_ELSEWHERE);
     CU_ASSERT_EQUAL(look(settings, "same"), SP_NOTED_ELSEWHERE);

@@ -385,3 +385,20 @@ TEST(databases_that_share_have_one_budget_of_write_buffers)
     share_a_budget();
     gathers = false;
 }
+
+/* As if there had never been one: another configuration is accepted. */
+TEST(a_removed_state_keeps_nothing)
+{
+    const char *directory = temporary_directory();
+    struct sp_rocksdb_options o;
+    struct sp_db *db = open_with(directory, NULL, 1 << 20);
+    struct sp_fault fault = {""};
+    sp_store_put(sp_db_store(db, 1), sp_view_str("k"), sp_view_str("v"));
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    sp_db_close(db);
+    CU_ASSERT_EQUAL(sp_db_remove(directory, &fault), SP_OK);
+    CU_ASSERT_EQUAL(sp_db_remove(directory, &fault), SP_OK); /* nothing to do */
+    sp_rocksdb_options_default(&o);
+    CU_ASSERT_EQUAL(sp_db_open_rocksdb(directory, "mode=fast\n", &o, &db, &fault), SP_OK);
+    sp_db_close(db);
+}
