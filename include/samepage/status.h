@@ -6,6 +6,8 @@
  *     char error[256];
  *     struct samepage_status_client *client =
  *         samepage_status_open(properties, "samepage.status", "my-indexer", error, sizeof error);
+ *     if (!client)
+ *         ... error says why ...
  *     struct samepage_status_event event;
  *     for (int got; (got = samepage_status_next(client, 1000, &event)) > SAMEPAGE_FATAL;) {
  *         if (got != SAMEPAGE_EVENT)

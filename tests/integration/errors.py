@@ -513,7 +513,7 @@ def a_state_that_cannot_be_made_is_an_error(work):
     for directory in "crawl.jsonl/state", "/proc/samepage", "":
         message = complaint(work, "run", "-q", "--state", directory, "-o", "out", "crawl.jsonl")
         check_in(f"cannot create the state directory {directory}", message)
-        check_in("use another --state directory", message)
+        check_in("use another --state directory (of a stage: state.directory)", message)
     if os.geteuid() == 0:
         return  # root can write everywhere
     os.mkdir(work.path("readonly"), 0o555)

@@ -42,15 +42,15 @@ static const char *advice(int error)
     case EACCES:
     case EPERM:
     case EROFS:
-        return "give this user the right to write there, or use another --state directory";
+        return "give this user the right to write there, or use " SP_ANOTHER_DIRECTORY;
     case ENOSPC:
     case EDQUOT:
-        return "free some space and run again, or use another --state directory";
+        return "free some space and run again, or use " SP_ANOTHER_DIRECTORY;
     case ENOTDIR:
     case EEXIST:
-        return "it is a file: use another --state directory";
+        return "it is a file: use " SP_ANOTHER_DIRECTORY;
     default:
-        return "use another --state directory, or repair this one";
+        return "use " SP_ANOTHER_DIRECTORY ", or repair this one";
     }
 }
 
@@ -109,7 +109,7 @@ static enum sp_err refuse_foreign(const struct opening *o)
     return sp_fault_set(
         o->fault, SP_STATE_FORMAT,
         "%s is not empty and not a state directory of samepage (it holds \"%s\" and no "
-        "FORMAT file); use another --state directory, or an empty one",
+        "FORMAT file); use " SP_ANOTHER_DIRECTORY ", or an empty one",
         o->directory, other);
 }
 
@@ -127,7 +127,7 @@ static enum sp_err lock(const struct opening *o, int *ret_lock)
         err = sp_fault_set(
             o->fault, SP_BUSY,
             "%s is in use by another samepage process (process id %s); wait for it or stop "
-            "it, or use another --state directory (of a stage: state.directory)",
+            "it, or use " SP_ANOTHER_DIRECTORY,
             o->directory, *text ? text : "unknown");
     } else {
         /* Where flock is not supported (some network file systems), only RocksDB's own lock
@@ -197,15 +197,14 @@ static enum sp_err check_version(const struct opening *o, struct sp_view stored)
     if (!end || (size_t)(end - stored.data) < word || memcmp(stored.data, FORMAT_WORD, word) != 0) {
         return sp_fault_set(
             o->fault, SP_STATE_FORMAT,
-            "%s/FORMAT was not written by samepage, or is damaged; use another --state "
-            "directory",
+            "%s/FORMAT was not written by samepage, or is damaged; use " SP_ANOTHER_DIRECTORY,
             o->directory);
     }
     if ((size_t)(end + 1 - stored.data) != line || memcmp(stored.data, FORMAT_LINE, line) != 0) {
         return sp_fault_set(
             o->fault, SP_STATE_FORMAT,
             "%s has state format %.*s, this samepage uses %.*s; run the version that wrote "
-            "it, or use another --state directory",
+            "it, or use " SP_ANOTHER_DIRECTORY,
             o->directory, (int)(end - stored.data - (long)word), stored.data + word,
             (int)(line - 1 - word), &FORMAT_LINE[word]);
     }

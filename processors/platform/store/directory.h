@@ -11,6 +11,9 @@
 
 #include "base/fault.h"
 
+/* What a message advises. */
+#define SP_ANOTHER_DIRECTORY "another --state directory (of a stage: state.directory)"
+
 /* Creates `directory` if it is missing, checks it and locks it. *ret_lock is a descriptor that
  * holds the lock until the caller closes it. Nothing is written to a directory that is not a state.
  * SP_STATE_FORMAT, SP_BUSY, SP_STORE as in sp_db_open_rocksdb; the fault says what is wrong and

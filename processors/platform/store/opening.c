@@ -65,7 +65,7 @@ static bool has_lost_current(const char *path)
 static enum sp_err open_database(struct sp_rocks_db *r, const char *directory, const char *path,
                                  struct sp_fault *fault)
 {
-    static const char advice[] = "restore it from a copy, or use another --state directory";
+    static const char advice[] = "restore it from a copy, or use " SP_ANOTHER_DIRECTORY;
     char *error = NULL;
     if (has_lost_current(path))
         return sp_fault_set(fault, SP_STORE,

@@ -160,6 +160,8 @@ static int32_t count_partitions(struct samepage_status_client *c, const char *to
         say(error, size, "refused: %s", c->refusal);
     else if (count == 0 && code == RD_KAFKA_RESP_ERR__TRANSPORT)
         say(error, size, "no broker is reachable; see bootstrap.servers");
+    else if (code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        say(error, size, "there is no topic %s; `samepage topics create` creates it", topic);
     else if (count == 0)
         say(error, size, "topic %s: %s", topic, rd_kafka_err2str(code));
     return count;

@@ -365,6 +365,12 @@ static void give_back(struct sp_worker *w)
     sp_assignment_close(w);
 }
 
+/* False: the round is to end, and no further partition is opened, which may take minutes. */
+static bool goes_on(const struct sp_worker *w)
+{
+    return w->failure.err == SP_OK && !*w->stop;
+}
+
 /* Sets the offsets at which the partitions are to be read. */
 static void begin_all(struct sp_worker *w, struct sp_task *const *tasks,
                       rd_kafka_topic_partition_list_t *list)
@@ -372,17 +378,18 @@ static void begin_all(struct sp_worker *w, struct sp_task *const *tasks,
     struct committed c = ask_committed(w, list);
     if (w->options->stage.stateful && c.err == SP_OK)
         sp_agreed_own(w, c.list);
-    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++)
+    for (int i = 0; i < list->cnt && goes_on(w); i++)
         if (open_task(w, tasks[i], &c) == SP_OK)
             list->elems[i].offset =
                 tasks[i]->input_next >= 0 ? tasks[i]->input_next : RD_KAFKA_OFFSET_BEGINNING;
-    if (!w->options->stage.stateful && w->failure.err == SP_OK)
+    if (!w->options->stage.stateful && goes_on(w))
         begin_passing(w, list, &c);
-    else if (w->failure.err == SP_OK)
+    else if (goes_on(w))
         say_reset(w, &c);
-    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++)
+    for (int i = 0; i < list->cnt && goes_on(w); i++)
         tasks[i]->read_from = list->elems[i].offset;
-    sp_remade_look(w);
+    if (goes_on(w))
+        sp_remade_look(w);
     rd_kafka_topic_partition_list_destroy(c.list);
 }
 
@@ -404,7 +411,7 @@ static void open_all(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
     }
     if (w->options->stage.stateful && list->cnt > 0 && w->failure.err == SP_OK)
         open_states(w, tasks, (size_t)list->cnt);
-    if (w->failure.err == SP_OK)
+    if (goes_on(w))
         begin_all(w, tasks, list);
     sp_free(tasks);
 }
@@ -459,14 +466,15 @@ void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
     int64_t began_ms = sp_clock_ms();
     w->restored = 0;
     open_all(w, list);
-    if (w->failure.err == SP_OK)
+    const bool open = goes_on(w);
+    if (open)
         sp_worker_say(w, "info",
                       "%d partitions assigned; %" PRIu64 " changelog records read in %.1f s",
                       list->cnt, w->restored, (double)(sp_clock_ms() - began_ms) / 1000);
-    rd_kafka_assign(consumer, w->failure.err == SP_OK ? list : NULL);
-    if (w->paused && w->failure.err == SP_OK)
+    rd_kafka_assign(consumer, open ? list : NULL);
+    if (w->paused && open)
         rd_kafka_pause_partitions(consumer, list);
-    SET(w, ready, w->failure.err == SP_OK);
-    if (w->options->standby_replicas && w->options->stage.stateful && w->failure.err == SP_OK)
+    SET(w, ready, open);
+    if (w->options->standby_replicas && w->options->stage.stateful && open)
         start_standby(w);
 }

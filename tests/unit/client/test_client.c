@@ -89,6 +89,19 @@ static int next(struct samepage_status_client *c, struct samepage_status_event *
     return got;
 }
 
+TEST(a_missing_topic_is_named)
+{
+    struct broker b = begin();
+    const char *properties[] = {"bootstrap.servers", b.bootstraps, "allow.auto.create.topics",
+                                "false", NULL};
+    char error[256] = "";
+    rd_kafka_mock_topic_set_error(rd_kafka_handle_mock_cluster(b.producer), "other",
+                                  RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+    CU_ASSERT_PTR_NULL(samepage_status_open(properties, "other", NULL, error, sizeof error));
+    CU_ASSERT_STRING_EQUAL(error, "there is no topic other; `samepage topics create` creates it");
+    end(&b);
+}
+
 TEST(what_cannot_be_opened_is_explained)
 {
     static const char *const unknown[] = {"bootstrap.server", "x", NULL};

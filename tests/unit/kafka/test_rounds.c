@@ -250,3 +250,24 @@ TEST(a_worker_is_alive_while_its_stage_loads)
     CU_ASSERT_EQUAL(signs, 2);
     world_destroy();
 }
+
+static int opened;
+
+static void stop_while_loading(void)
+{
+    opened++;
+    world.stop = 1;
+}
+
+/* Ten partitions took ten times as long as one, and a supervisor killed the process meanwhile. */
+TEST(a_worker_that_is_stopped_while_a_stage_loads_loads_no_other)
+{
+    world_create(true);
+    world.on_open = stop_while_loading;
+    opened = 0;
+    world_start();
+    CU_ASSERT_EQUAL(world_join(), SP_OK);
+    CU_ASSERT_EQUAL(opened, 1);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_destroy();
+}
