@@ -12,6 +12,7 @@
 #include "client/ends.h"
 #include "client/event.h"
 #include "codec/lines.h"
+#include "input/input.h"
 
 enum { POLL_MS = 200, TIMEOUT_MS = 15000 };
 /* Longer than a dead stage leaves a transaction open, behind which nothing may be read. */
@@ -125,12 +126,25 @@ static bool find_last(struct lookup *l, struct sp_view key, int32_t partition, i
     return found;
 }
 
+/* Leaves the key of its page in l->text; an id that is not a URL is that of a document. */
+static bool find_page(struct lookup *l, const char *name, struct sp_id *ret_page)
+{
+    struct sp_buf doc = {0};
+    bool usable = sp_url_page(sp_view_str(name), &l->text, ret_page) == SP_OK;
+    if (!usable) {
+        sp_input_put_doc(&doc, sp_view_str(name));
+        usable = sp_url_page(sp_buf_view(&doc), &l->text, ret_page) == SP_OK;
+        sp_buf_done(&doc);
+    }
+    return usable;
+}
+
 static int look_up(struct lookup *l, const char *url)
 {
     int64_t low = 0, high = 0;
     struct sp_id page;
-    if (sp_url_page(sp_view_str(url), &l->text, &page) != SP_OK)
-        return sp_cli_failed("%s: not a usable URL", url);
+    if (!find_page(l, url, &page))
+        return sp_cli_failed("%s: neither a usable URL nor an id", url);
     int32_t partition = (int32_t)(page.lo % (uint64_t)l->partitions);
     rd_kafka_resp_err_t code =
         rd_kafka_query_watermark_offsets(l->watcher, l->topic, partition, &low, &high, TIMEOUT_MS);
@@ -355,7 +369,8 @@ const struct sp_command sp_command_status = {
     "  samepage status [--all] [--follow] [--config FILE] [--set KEY=VALUE]... [URL]...\n\n"
     "DESCRIPTION\n"
     "  Prints the latest status event of each URL, as `samepage run` writes them, read from the\n"
-    "  status topic. A URL without one is an error.\n\n"
+    "  status topic. A URL without one is an error. An id that is not a URL means the document\n"
+    "  doc:ID.\n\n"
     "OPTIONS\n"
     "  --all               the latest event of every URL, up to the current end of the topic\n"
     "  --follow            then print new events as they arrive, until interrupted\n"
