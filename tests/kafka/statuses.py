@@ -244,7 +244,7 @@ def stages(work, program, *_):
         place.ingest(crawl="first")
         place.settle(early)
         with place.started(program, "status", "--all", "--follow", *place.settings(), output=followed):
-            until(heard, "the statuses of the first half")
+            until(lambda: last(heard()) == last(place.all()), "the first half, before the next event")
             place.ingest(crawl="rest")
             place.settle(want)
             end = last(place.all())

@@ -274,7 +274,8 @@ static void put_line(struct sp_buf *line, const struct samepage_status_event *ev
 static int follow(struct lookup *l, struct samepage_status_client *client)
 {
     struct samepage_status_event event;
-    while (!stop) {
+    bool written = fflush(stdout) == 0; /* what was asked for; the next event may take hours */
+    while (!stop && written) {
         int got = samepage_status_next(client, POLL_MS, &event);
         if (got == SAMEPAGE_FATAL)
             return sp_cli_failed("%s", samepage_status_error(client));
@@ -284,10 +285,9 @@ static int follow(struct lookup *l, struct samepage_status_client *client)
             continue;
         put_line(&l->line, &event);
         fwrite(l->line.data, 1, l->line.len, stdout);
-        if (fflush(stdout) != 0)
-            stop = 1;
+        written = fflush(stdout) == 0;
     }
-    return SP_EXIT_DONE;
+    return SP_EXIT_DONE; /* the end of the program says that standard output cannot be written */
 }
 
 struct asked {
