@@ -3,7 +3,7 @@
     poison      a message of 25 MB that is no page, compressed; an event on `status` that is none
     partitions  more partitions of `pages`, and of `tier1`
     recreated   all topics, while the state of the stages is kept
-    spellings   one page by several URLs; then its status is deleted
+    spellings   one page by several URLs; then its status is deleted; a document
     forgotten   pages that `samepage forget` erases; one that is fetched again
     interrupted the same, with the command and each stage killed during it
     cut         pages longer than text.max_bytes
@@ -237,6 +237,20 @@ def spellings(place):
     done = subprocess.run([place.program, "status", *place.settings(), urls[0]], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     check(done.returncode == 1 and "no status is known" in done.stderr, "a deleted status:", done)
+    with place.stages():
+        document(place)
+
+
+def document(place):
+    """`status` and `forget` know it by its id, which is no URL."""
+    with open(place.path("one.jsonl"), "w", encoding="utf-8") as file:
+        json.dump({"id": "a 1", "text": "a document without a URL"}, file)
+    fields = cluster.arguments({"input.id_field": "id", "input.text_field": "text"})
+    place.call("ingest", *place.settings(), *fields, place.path("one.jsonl"))
+    until(lambda: [e[0] for e in place.all()] == ["doc:a%201"], "a status of the document")
+    check(of_json(place.call("status", *place.settings(), "a 1")) == place.all(), "a document by its id")
+    place.call("forget", *place.settings(), "a 1")
+    until(lambda: place.all() == [], "its end")
 
 
 def forgotten(place):

@@ -212,20 +212,6 @@ def check_log(place, stage):
           "the first line is", own[:1])
 
 
-def check_document(place):
-    """A record whose id is no URL; `status` and `forget` know it by that."""
-    with open(place.path("one.jsonl"), "w", encoding="utf-8") as file:
-        json.dump({"id": "a 1", "text": "a document without a URL"}, file)
-    fields = cluster.arguments({"input.id_field": "id", "input.text_field": "text"})
-    with place.stages():
-        place.call("ingest", *place.settings(), *fields, place.path("one.jsonl"))
-        until(lambda: any(e[0] == "doc:a%201" for e in place.all()), "a status of the document")
-        check_same(decided(of_json(place.call("status", *place.settings(), "a 1"))),
-                   decided(of_json(place.call("status", *place.settings(), "doc:a%201"))), "a document by its id")
-        place.call("forget", *place.settings(), "a 1")
-        until(lambda: not any(e[0] == "doc:a%201" for e in place.all()), "its end")
-
-
 def stages(work, program, *_):
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
@@ -253,7 +239,6 @@ def stages(work, program, *_):
         check_log(place, stage)
     check_same(decided(place.all()), want, "the stages and `samepage run`")
     check_same(last(heard()), end, "status --all --follow and status --all")
-    check_document(place)
     with open(place.path("prefix"), "w", encoding="utf-8") as file:
         file.write(place.prefix)
 

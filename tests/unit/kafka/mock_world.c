@@ -54,6 +54,8 @@ static enum sp_err toy_step(void *stage, struct sp_view key, struct sp_view valu
     }
     snprintf(text, sizeof text, "%.*s", (int)(value.len < 8 ? value.len : 8), value.data);
     uint64_t number = strtoull(text, NULL, 10);
+    if (world.on_step)
+        world.on_step();
     if (number == 7 && world.corruptions > 0) {
         world.corruptions--;
         return SP_CORRUPT;
@@ -66,8 +68,6 @@ static enum sp_err toy_step(void *stage, struct sp_view key, struct sp_view valu
     toy->sum += number;
     if (number > 0)
         __atomic_store_n(&world.sum, toy->sum, __ATOMIC_RELAXED);
-    if (world.on_step)
-        world.on_step();
     *ret_why = NULL;
     sp_worker_emit(toy->worker, SP_TOPIC_STATUS, 0, sp_view("", 0), value);
     return SP_OK;

@@ -271,3 +271,24 @@ TEST(a_worker_that_is_stopped_while_a_stage_loads_loads_no_other)
     CU_ASSERT_EQUAL(world.metrics.restarts, 0);
     world_destroy();
 }
+
+static void stop_in_a_step(void)
+{
+    world.stop = 1;
+}
+
+/* As in a restore, which then fails as well. */
+TEST(a_worker_that_fails_while_it_is_stopped_does_not_say_that_it_starts_again)
+{
+    world_create(true);
+    world.silences = 1;
+    world.on_step = stop_in_a_step;
+    world_start();
+    world_feed(9, 1);
+    CU_ASSERT_EQUAL(world_join(), SP_OK);
+    CU_ASSERT_EQUAL(world.silences, 0);
+    CU_ASSERT_STRING_EQUAL(world.restarted, "");
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    CU_ASSERT_EQUAL(world.metrics.errors, 1);
+    world_destroy();
+}
