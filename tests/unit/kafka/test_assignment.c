@@ -55,7 +55,8 @@ static void init_worker(struct sp_worker *w, struct sp_task **tasks)
 {
     memset(&metrics, 0, sizeof metrics);
     opened = closed = 0;
-    *w = (struct sp_worker){.options = &options, .tasks = tasks};
+    static const volatile sig_atomic_t stop;
+    *w = (struct sp_worker){.options = &options, .stop = &stop, .tasks = tasks};
     w->partitions[SP_TOPIC_PAGES] = PARTITIONS;
     w->consumer = lone_consumer();
 }
