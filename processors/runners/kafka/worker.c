@@ -426,10 +426,11 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
         if (w.failure.err == SP_OK)
             continue;
         if (sp_err_class(w.failure.err) == SP_CLASS_RETRIABLE) {
-            sp_worker_say(&w, "warning", "%s: %s", *stop ? "ending" : "starting again",
+            const bool again = !*stop;
+            sp_worker_say(&w, "warning", "%s: %s", again ? "starting again" : "ending",
                           w.failure.fault.text);
             ADD(&w, errors, 1);
-            ADD(&w, restarts, !*stop);
+            ADD(&w, restarts, again);
             sp_clock_pause(wait_ms(&w, &silences), is_not_stopped, &w);
         } else {
             err = w.failure.err;
