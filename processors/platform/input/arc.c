@@ -4,10 +4,11 @@
  *   URL IP-address date content-type length                                        version 1
  *   URL IP-address date content-type status checksum location offset name length   version 2
  *
- * The date has 14 digits, in UTC. For http URLs the bytes are the response as it was received. A
- * URL may contain spaces, because crawlers wrote it unescaped, so it ends before the first address
- * that is followed by a date. Records have no other marker: any line of this form begins one. The
- * file's first record, filedesc://, and records of other schemes (dns:) are skipped. */
+ * The date has 14 digits, in UTC; a few crawlers left out the seconds or added their fractions. For
+ * http URLs the bytes are the response as it was received. A URL may contain spaces, because
+ * crawlers wrote it unescaped, so it ends before the first address that is followed by a date.
+ * Records have no other marker: any line of this form begins one. The file's first record,
+ * filedesc://, and records of other schemes (dns:) are skipped. */
 #include <strings.h>
 #include <time.h>
 
@@ -16,7 +17,7 @@
 #include "input/records.h"
 #include "input/response.h"
 
-enum { LINE_MAX_BYTES = 8192 + 1024, DATE_DIGITS = 14 };
+enum { LINE_MAX_BYTES = 8192 + 1024, DATE_LEAST = 12, DATE_MOST = 17 };
 
 struct line {
     struct sp_view url;
@@ -40,7 +41,8 @@ static bool is_number(struct sp_view word)
 
 static bool is_date(struct sp_view word)
 {
-    return word.len == DATE_DIGITS && word.data[0] != '-' && is_number(word);
+    return word.len >= DATE_LEAST && word.len <= DATE_MOST && word.data[0] != '-' &&
+           is_number(word);
 }
 
 /* Whether the word is an IPv4 or IPv6 address, or a dash. */
@@ -121,7 +123,8 @@ static bool at_line_start(const struct sp_window *w, size_t at)
 {
     if (sp_window_member(w, at) == at)
         return true;
-    return at ? w->buf.data[at - 1] == '\n' : w->offset == 0 || w->before == '\n';
+    return (at == 0 && w->offset == 0) ||
+           sp_record_may_follow(at ? w->buf.data[at - 1] : w->before);
 }
 
 static bool begins(const struct sp_window *w, size_t at)
@@ -191,7 +194,7 @@ static int64_t parse_date(struct sp_view date)
                    .tm_mday = digits(d + 6, 2),
                    .tm_hour = digits(d + 8, 2),
                    .tm_min = digits(d + 10, 2),
-                   .tm_sec = digits(d + 12, 2)};
+                   .tm_sec = date.len < 14 ? 0 : digits(d + 12, 2)};
     if ((unsigned)t.tm_mon > 11 || t.tm_mday < 1 || t.tm_mday > 31 || t.tm_hour > 23 ||
         t.tm_min > 59 || t.tm_sec > 60)
         return -1;

@@ -17,16 +17,18 @@ enum { HEADER_MAX = 1 << 16 };
 /* No page is that long: the number is damaged and cannot say where the record ends. */
 static const uint64_t length_max = 1ull << 40;
 
-static bool is_newline(char c)
+/* Whether the byte may stand between records: a newline, or one of the zeros with which tapes and
+ * file systems fill a block. */
+static bool is_filler(char c)
 {
-    return c == '\r' || c == '\n';
+    return c == '\r' || c == '\n' || c == 0;
 }
 
-/* Skips at most so many newlines, because a file may consist of newlines only. */
-static size_t skip_newlines(struct sp_window *w, size_t at, size_t count)
+/* Skips at most so many of these bytes, because a file may consist of nothing else. */
+static size_t skip_filler(struct sp_window *w, size_t at, size_t count)
 {
     size_t most = at + count;
-    while (at < most && sp_window_want(w, at + 1) && is_newline(w->buf.data[at]))
+    while (at < most && sp_window_want(w, at + 1) && is_filler(w->buf.data[at]))
         at++;
     return at;
 }
@@ -110,9 +112,9 @@ static bool want_record(struct sp_window *w, const struct sp_record_kind *kind, 
 static bool ends_well(struct sp_window *w, const struct sp_record_kind *kind, size_t end)
 {
     enum { BETWEEN = 64 }; /* or more: what follows them is looked at later */
-    size_t next = skip_newlines(w, end, BETWEEN);
+    size_t next = skip_filler(w, end, BETWEEN);
     sp_window_want(w, next + kind->mark);
-    return w->buf.len == next || is_newline(w->buf.data[next]) || kind->begins(w, next);
+    return w->buf.len == next || is_filler(w->buf.data[next]) || kind->begins(w, next);
 }
 
 /* Whether the record fills a member whose checksum is wrong. What decompression makes of damaged
@@ -122,7 +124,7 @@ static bool is_tainted(struct sp_window *w, size_t at, size_t end)
 {
     return w->damage == SP_MALFORMED && begins_member(w, at) && sp_source_is_tainted(w->source) &&
            sp_window_member(w, at + 1) == w->buf.len &&
-           skip_newlines(w, end, HEADER_MAX) == w->buf.len;
+           skip_filler(w, end, HEADER_MAX) == w->buf.len;
 }
 
 /* A record whose payload will not fit: its header is kept as the dead letter. */
@@ -272,10 +274,10 @@ size_t sp_records_split(struct sp_window *w, struct sp_chunk *chunk,
             return at;
     }
     while (at < w->block) {
-        at = skip_newlines(w, at, HEADER_MAX);
+        at = skip_filler(w, at, HEADER_MAX);
         if (!sp_window_want(w, at + 1))
             break;
-        if (is_newline(w->buf.data[at]))
+        if (is_filler(w->buf.data[at]))
             continue;
         sp_window_want(w, at + kind->mark);
         if (!kind->begins(w, at))

@@ -54,6 +54,13 @@ struct sp_record_kind {
                       "wrong",                                                                     \
     }
 
+/* Whether a record may begin behind this byte: the end of a line, or one of the zeros that fill a
+ * block. */
+static inline bool sp_record_may_follow(char byte)
+{
+    return byte == '\n' || byte == 0;
+}
+
 /* Cuts records from the start of the window, like the functions at the end of window.h. Records
  * that are no pages are skipped. */
 size_t sp_records_split(struct sp_window *w, struct sp_chunk *chunk,

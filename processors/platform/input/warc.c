@@ -54,7 +54,7 @@ static size_t find(const struct sp_window *w, size_t from)
         if (!at)
             return w->buf.len;
         size_t place = (size_t)(at - w->buf.data);
-        if (place == 0 || w->buf.data[place - 1] == '\n')
+        if (place == 0 || sp_record_may_follow(w->buf.data[place - 1]))
             return place;
         from = place + 1;
     }

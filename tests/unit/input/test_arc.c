@@ -88,6 +88,42 @@ TEST(version_two_has_five_more_words)
     got_done(&g);
 }
 
+TEST(a_date_may_lack_the_seconds_or_have_fractions)
+{
+    struct sp_buf file = {0};
+    put_head(&file);
+    put_record_as(&file, "http://u/12", "- 202311142213 text/plain", "x", 0);
+    put_record_as(&file, "http://u/17", "- 20231114221320999 text/plain", "x", 0);
+    put_record_as(&file, "http://u/14", "- 20231114221320 text/plain", "x", 0);
+    struct got g = read_and_drop(&file, NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 3);
+    check_page(&g, 0, "http://u/12", "x");
+    CU_ASSERT_EQUAL(g.items[0].page.fetch_time_ms, 1699999980000);
+    check_page(&g, 1, "http://u/17", "x");
+    CU_ASSERT_EQUAL(g.items[1].page.fetch_time_ms, 1700000000000);
+    check_page(&g, 2, "http://u/14", "x");
+    got_done(&g);
+}
+
+TEST(zeros_between_records_are_no_garbage)
+{
+    struct sp_buf file = {0};
+    put_head(&file);
+    put_page(&file, "http://u/1", "one");
+    put_times(&file, 0, 1000);
+    put_page(&file, "http://u/2", "two");
+    put_times(&file, 0, 24);
+    for (size_t bytes = 1; bytes < 1 << 13; bytes = bytes * 3 + 1) {
+        struct reading how = {.chunk_bytes = bytes};
+        struct got g = read_bytes(sp_buf_view(&file), &how);
+        CU_ASSERT_EQUAL_FATAL(g.count, 2);
+        check_page(&g, 0, "http://u/1", "one");
+        check_page(&g, 1, "http://u/2", "two");
+        got_done(&g);
+    }
+    sp_buf_done(&file);
+}
+
 TEST(an_url_may_hold_spaces_and_digits)
 {
     struct sp_buf file = {0};

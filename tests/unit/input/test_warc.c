@@ -95,6 +95,25 @@ TEST(a_redirect_is_made_absolute)
     }
 }
 
+TEST(a_value_may_go_on_in_the_next_lines)
+{
+    struct got g =
+        read_wire_text("HTTP/1.1 200 OK\r\nContent-Type: text/html;\r\n\tcharset=koi8-r\r\n"
+                       "Content-Encoding:\r\n identity\r\n\r\n\xed\xc9\xd2");
+    check_page(&g, 0, "http://u/a/b", "\xed\xc9\xd2");
+    CU_ASSERT(view_is(g.items[0].page.content_type, "text/html;\r\n\tcharset=koi8-r"));
+    got_done(&g);
+    g = read_wire_text("HTTP/1.1 302 Found\r\nLocation:\r\n /c\r\n d \r\n \r\n\r\n");
+    check_page(&g, 0, "http://u/a/b", "");
+    CU_ASSERT(view_is(g.items[0].page.redirect_url, "http://u/c%20d"));
+    got_done(&g);
+    struct sp_buf file = {0};
+    put_record(&file, "resource", "\r\n  <http://u/folded>", "text");
+    g = read_and_drop(&file, NULL);
+    check_page(&g, 0, "http://u/folded", "text");
+    got_done(&g);
+}
+
 TEST(other_statuses_are_kept)
 {
     struct got g = read_wire_text("HTTP/1.0 404 Not Found\r\n\r\ngone");
@@ -348,6 +367,30 @@ TEST(garbage_between_records_is_one_dead_letter)
     CU_ASSERT_EQUAL(g.items[1].raw.len, garbage);
     check_page(&g, 2, "http://after/", "a");
     got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(zeros_between_records_are_no_garbage)
+{
+    struct sp_buf file = {0};
+    put_record(&file, "resource", "http://u/1", "one");
+    put_times(&file, 0, 300);
+    put_record(&file, "resource", "http://u/2", "two");
+    put_times(&file, 0, 1);
+    put_record_as(&file, "\r\n", "resource", "http://u/3", "", sp_view_str("too long"), 20);
+    put_times(&file, 0, 100000);
+    put_record(&file, "resource", "http://u/4", "four");
+    put_times(&file, 0, 512);
+    for (size_t bytes = 1; bytes < 1 << 20; bytes = bytes * 3 + 1) {
+        struct reading how = {.chunk_bytes = bytes};
+        struct got g = read_bytes(sp_buf_view(&file), &how);
+        CU_ASSERT_EQUAL_FATAL(g.count, 4);
+        check_page(&g, 0, "http://u/1", "one");
+        check_page(&g, 1, "http://u/2", "two");
+        CU_ASSERT_EQUAL(g.items[2].err, SP_OK);
+        check_page(&g, 3, "http://u/4", "four");
+        got_done(&g);
+    }
     sp_buf_done(&file);
 }
 
