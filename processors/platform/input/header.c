@@ -33,11 +33,16 @@ size_t sp_header_find_end(struct sp_view text, uint64_t at,
     return 0;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static struct sp_view trimmed(const char *from, const char *to)
 {
-    while (from < to && (*from == ' ' || *from == '\t'))
+    while (from < to && is_blank(*from))
         from++;
-    while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r'))
+    while (to > from && is_blank(to[-1]))
         to--;
     return sp_view(from, (size_t)(to - from));
 }
@@ -54,6 +59,17 @@ static const char *value_of(const char *at, const char *end, const char *name)
     return at < end && *at == ':' ? at + 1 : NULL;
 }
 
+/* The end of the last line that continues the line ending at `newline`, as old software folds long
+ * values (RFC 9112, section 5.2). */
+static const char *folded_end(const char *newline, const char *end)
+{
+    while (end - newline > 1 && (newline[1] == ' ' || newline[1] == '\t')) {
+        const char *next = memchr(newline + 1, '\n', (size_t)(end - newline) - 1);
+        newline = next ? next : end;
+    }
+    return newline;
+}
+
 struct sp_view sp_header_field(struct sp_view header, const char *name)
 {
     const char *at = header.data, *end = header.data + header.len;
@@ -63,7 +79,7 @@ struct sp_view sp_header_field(struct sp_view header, const char *name)
             newline = end;
         const char *value = value_of(at, newline, name);
         if (value)
-            return trimmed(value, newline);
+            return trimmed(value, folded_end(newline, end));
         at = newline + 1;
     }
     return sp_view("", 0);

@@ -12,8 +12,8 @@ size_t sp_header_end(struct sp_view text);
  * must have ascending `at`. */
 size_t sp_header_find_end(struct sp_view text, uint64_t at,
                           size_t (*header_end)(struct sp_view text), uint64_t *no_end);
-/* The value of the first field of that name (in any case), trimmed; a part of `header`. Empty if
- * there is no such field. */
+/* The value of the first field of that name (in any case), trimmed; a part of `header`, with
+ * its line ends if it is folded over several lines. Empty if there is no such field. */
 struct sp_view sp_header_field(struct sp_view header, const char *name);
 /* Reads a whole number of up to 18 digits and nothing else. False: it is not one. */
 bool sp_header_number(struct sp_view text, uint64_t *ret_number);

@@ -167,7 +167,7 @@ static struct sp_view final_response(struct sp_view response)
 }
 
 /* Some servers write a Location as people read it. Like browsers, crawlers then go to a URL with
- * %20 for each space, and without tabs. */
+ * %20 for each space, and without tabs and line ends. */
 static struct sp_view location_of(struct sp_parser *p, struct sp_view header)
 {
     struct sp_view location = sp_header_field(header, "Location");
@@ -177,7 +177,7 @@ static struct sp_view location_of(struct sp_parser *p, struct sp_view header)
     for (size_t i = 0; i < location.len; i++)
         if (location.data[i] == ' ')
             sp_buf_put_str(&p->target_utf8, "%20");
-        else if (location.data[i] != '\t')
+        else if (location.data[i] != '\t' && location.data[i] != '\r' && location.data[i] != '\n')
             sp_buf_put_u8(&p->target_utf8, (uint8_t)location.data[i]);
     return sp_buf_view(&p->target_utf8);
 }

@@ -75,12 +75,14 @@ bool sp_fields_change(struct sp_view header, const struct sp_field_change *chang
     struct sp_view rest = header;
     size_t start = out->len;
     unsigned number = 0;
+    bool folded = false; /* a value that goes on in the next line is not replaced */
     for (struct sp_view line; !is_blank(line = next_line(&rest)); number++) {
         const struct sp_field_change *change = find(changes, count, line);
         if (!change) {
             sp_buf_put_view(out, line);
             continue;
         }
+        folded |= rest.len > 0 && (rest.data[0] == ' ' || rest.data[0] == '\t');
         put_was(&notes, number, change, line);
         if (change->value) {
             sp_buf_put_str(out, change->name);
@@ -94,7 +96,8 @@ bool sp_fields_change(struct sp_view header, const struct sp_field_change *chang
     sp_buf_put_view(out, added);
     sp_buf_put(out, "\r\n", 2);
     struct sp_view changed = sp_view(out->data + start, out->len - start);
-    bool good = sp_fields_restore(changed, &back) && sp_view_eq(sp_buf_view(&back), header);
+    bool good =
+        !folded && sp_fields_restore(changed, &back) && sp_view_eq(sp_buf_view(&back), header);
     if (!good)
         out->len = start;
     sp_buf_done(&notes);

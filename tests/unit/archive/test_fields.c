@@ -64,6 +64,9 @@ TEST(a_header_that_could_not_come_back_is_refused)
     CU_ASSERT_FALSE(sp_fields_change(sp_view_str("WARC/1.0\nWARC-Type: response\n\n"), changes, 3,
                                      sp_view("", 0), &out));
     CU_ASSERT_EQUAL(out.len, 0);
+    /* The rest of the value would follow the new one. */
+    CU_ASSERT_FALSE(sp_fields_change(sp_view_str("WARC/1.0\r\nContent-Length:\r\n 12\r\n\r\n"),
+                                     changes, 3, sp_view("", 0), &out));
     CU_ASSERT_FALSE(sp_fields_restore(sp_view_str(header), &out));
     CU_ASSERT_FALSE(sp_fields_restore(
         sp_view_str("A\r\nSamepage-Version: 1\r\nSamepage-Was: 9=B\r\n\r\n"), &out));
