@@ -33,6 +33,26 @@ TEST(a_meta_tag_names_the_charset_if_the_header_does_not)
     TEXT("text/html", "<meta charset=utf-16>caf\xc3\xa9", "café\n");
 }
 
+TEST(a_meta_tag_further_on_names_the_charset_of_a_page_that_is_not_utf_8)
+{
+    struct sp_buf page = {0};
+    sp_buf_put_str(&page, "<html><head><!-- ");
+    for (int i = 0; i < 5000; i++)
+        sp_buf_put_u8(&page, 'x');
+    sp_buf_put_str(&page, " <meta charset=big5> --><script>if (a<b) ;</script>"
+                          "<meta charset=windows-1251></head><p>\xcc\xe8\xf0");
+    CU_ASSERT_STRING_EQUAL(helper_extract(SP_TEXT_ALL, "text/html", sp_buf_view(&page), false),
+                           "Мир\n");
+    CU_ASSERT_STRING_EQUAL(
+        helper_extract(SP_TEXT_ALL, "text/html; charset=koi8-r", sp_buf_view(&page), false),
+        "лХП\n");
+    page.len -= 3;
+    sp_buf_put_str(&page, "Мир");
+    CU_ASSERT_STRING_EQUAL(helper_extract(SP_TEXT_ALL, "text/html", sp_buf_view(&page), false),
+                           "Мир\n");
+    sp_buf_done(&page);
+}
+
 TEST(a_label_that_is_not_known_leaves_the_choice_to_the_next)
 {
     TEXT("text/html; charset=none", "<meta charset=windows-1251><p>\xcc\xe8\xf0", "Мир\n");

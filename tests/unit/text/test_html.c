@@ -83,7 +83,10 @@ TEST(invisible_elements_are_no_text)
     ALL("a<template>b<template>c</template>d</template>e", "ae\n");
     ALL("a<svg><title>b</title><path/><text>c</text></svg>d", "ad\n");
     ALL("a<svg><svg/><g>b</svg>c", "ac\n");
-    ALL("a<svg><path>b<p>c", "a\nc\n"); /* never closed, so a paragraph ends it */
+    ALL("a<svg><path>b<p>c", "a\nc\n");          /* never closed, so a paragraph ends it */
+    ALL("a<svg><path><span>b</span>c", "abc\n"); /* so do what cannot be in one */
+    ALL("a<svg><use></use><strong>b</strong>c", "abc\n");
+    ALL("a<svg><g><a>b</a><text>c</text></g></svg>d", "ad\n");
     ALL("a<svg/>b", "ab\n");
     ALL("<p>Born (<span style=\"display: none\">1920<span>x</span></span>1920)</p>",
         "Born (1920)\n");

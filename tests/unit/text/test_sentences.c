@@ -137,6 +137,35 @@ TEST(equal_words_in_other_sentences_are_another_content)
     sp_text_free(t);
 }
 
+/* So many line ends that other words would be in the sample of which the language is detected. */
+#define TEN_LINES "\n\n\n\n\n\n\n\n\n\n"
+#define LINES                                                                                      \
+    "the people who lived there in the houses" TEN_LINES TEN_LINES TEN_LINES TEN_LINES TEN_LINES
+
+TEST(a_text_has_the_same_sentences_with_other_line_ends)
+{
+    static const char *const texts[] = {BEGIN "Nobody painted\n\nHouses were\nblue\n\n\nRivers\n",
+                                        "\n\nNobody\n\nPainted", "Nobody\n \nPainted\n\n",
+                                        LINES "der schnelle Fuchs springt über den faulen Hund, "
+                                              "und niemand im Dorf erinnert sich daran"};
+    struct sp_buf crlf = {0};
+    struct sp_text *t = sentence_text(KEPT);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        sp_buf_reset(&crlf);
+        for (const char *c = texts[i]; *c; c++)
+            sp_buf_put_str(&crlf, *c == '\n' ? "\r\n" : (char[]){*c, 0});
+        sp_buf_put_u8(&crlf, 0);
+        struct sp_signature *a = sign(t, texts[i]), *b = sign(t, crlf.data);
+        CU_ASSERT(sp_id_eq(a->content_hash, b->content_hash));
+        CU_ASSERT_EQUAL(a->shingle_total, b->shingle_total);
+        CU_ASSERT_EQUAL(a->language, b->language);
+        sp_signature_unref(a);
+        sp_signature_unref(b);
+    }
+    sp_buf_done(&crlf);
+    sp_text_free(t);
+}
+
 /* ---- stems ---- */
 
 static uint64_t stem_of(struct sp_stems *s, const char *word)

@@ -2,8 +2,10 @@
  *
  * Source: WHATWG Encoding Standard (labels: latin1 means windows-1252, and so on) and the HTML
  * standard's prescan (13.2.3.2), here a search for "charset" within meta tags and
- * XML declarations. Only labels of the standard reach iconv (labels.h), which knows many more
- * and treats some as commands; any other counts as not named.
+ * XML declarations. A meta tag behind the prescan's bytes counts by the standard as well
+ * (13.2.6.4.4); it is looked for only if the page is not UTF-8 without it. Only labels of the
+ * standard reach iconv (labels.h), which knows many more and treats some as commands; any other
+ * counts as not named.
  *
  * Invariant: any bytes give text; the output is at most six times the input. */
 #include "text/charset.h"
@@ -96,10 +98,11 @@ static const char *named_in(struct sp_view text, const char *word)
     return NULL;
 }
 
-/* Returns the encoding of the first meta tag or XML declaration that names a known one, or NULL. */
-static const char *named_in_head(struct sp_view html)
+/* Returns the encoding of the first meta tag or XML declaration within the first `len` bytes that
+ * names a known one, or NULL. */
+static const char *named_in_tags(struct sp_view html, size_t len)
 {
-    size_t len = html.len < PRESCAN_BYTES ? html.len : PRESCAN_BYTES;
+    len = html.len < len ? html.len : len;
     const char *data = html.data;
     for (size_t i = 0; i < len; i++) {
         if (data[i] != '<')
@@ -193,6 +196,11 @@ static struct sp_view convert(struct sp_charset *c, struct sp_view in)
     return sp_buf_view(&c->out);
 }
 
+static bool is_utf8(const char *encoding)
+{
+    return strcasecmp(encoding, "utf-8") == 0;
+}
+
 struct sp_view sp_charset_utf8(struct sp_charset *c, struct sp_view content_type,
                                struct sp_view content, bool html)
 {
@@ -200,13 +208,15 @@ struct sp_view sp_charset_utf8(struct sp_charset *c, struct sp_view content_type
     if (!name)
         name = named_in(content_type, "charset");
     if (!name && html)
-        name = named_in_head(content);
-    bool named = name != NULL, utf8 = !named || strcasecmp(name, "utf-8") == 0;
-    if (!utf8 && open_converter(c, name))
+        name = named_in_tags(content, PRESCAN_BYTES);
+    if (name && !is_utf8(name) && open_converter(c, name))
         return convert(c, content);
     if (sp_utf8_valid(content))
         return content;
-    if (!(named && utf8) && open_converter(c, "windows-1252"))
+    if (!name && html)
+        name = named_in_tags(content, content.len);
+    if (!(name && is_utf8(name)) &&
+        ((name && open_converter(c, name)) || open_converter(c, "windows-1252")))
         return convert(c, content);
     sp_buf_reset(&c->out);
     sp_utf8_repair(content, &c->out);

@@ -30,12 +30,15 @@ enum sp_tag_flag {
     X(annotation, SP_TAG_DROP)                                                                     \
     X(article, SP_TAG_DIV | SP_TAG_MAIN)                                                           \
     X(aside, SP_TAG_DIV | SP_TAG_BOILER)                                                           \
+    X(b, SP_TAG_BREAKOUT)                                                                          \
+    X(big, SP_TAG_BREAKOUT)                                                                        \
     X(blockquote, SP_TAG_DIV | SP_TAG_BREAKOUT)                                                    \
     X(body, SP_TAG_BREAKOUT)                                                                       \
     X(br, SP_TAG_SPACE | SP_TAG_BREAKOUT)                                                          \
     X(button, SP_TAG_DIV | SP_TAG_BOILER)                                                          \
     X(caption, SP_TAG_BLOCK)                                                                       \
     X(center, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                      \
+    X(code, SP_TAG_BREAKOUT)                                                                       \
     X(dd, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                          \
     X(details, SP_TAG_DIV)                                                                         \
     X(dialog, SP_TAG_DIV | SP_TAG_BOILER)                                                          \
@@ -43,6 +46,8 @@ enum sp_tag_flag {
     X(div, SP_TAG_DIV | SP_TAG_BREAKOUT)                                                           \
     X(dl, SP_TAG_DIV | SP_TAG_BREAKOUT)                                                            \
     X(dt, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                          \
+    X(em, SP_TAG_BREAKOUT)                                                                         \
+    X(embed, SP_TAG_BREAKOUT)                                                                      \
     X(fieldset, SP_TAG_DIV)                                                                        \
     X(figcaption, SP_TAG_BLOCK)                                                                    \
     X(figure, SP_TAG_DIV)                                                                          \
@@ -59,6 +64,7 @@ enum sp_tag_flag {
     X(hgroup, SP_TAG_BLOCK)                                                                        \
     X(hr, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                          \
     X(html, 0)                                                                                     \
+    X(i, SP_TAG_BREAKOUT)                                                                          \
     X(iframe, SP_TAG_RAW | SP_TAG_SPACE)                                                           \
     X(img, SP_TAG_SPACE | SP_TAG_BREAKOUT)                                                         \
     X(input, SP_TAG_SPACE)                                                                         \
@@ -67,8 +73,9 @@ enum sp_tag_flag {
     X(listing, SP_TAG_BLOCK)                                                                       \
     X(main, SP_TAG_DIV | SP_TAG_MAIN)                                                              \
     X(math, 0)                                                                                     \
-    X(menu, SP_TAG_DIV | SP_TAG_BOILER)                                                            \
+    X(menu, SP_TAG_DIV | SP_TAG_BOILER | SP_TAG_BREAKOUT)                                          \
     X(nav, SP_TAG_DIV | SP_TAG_BOILER)                                                             \
+    X(nobr, SP_TAG_BREAKOUT)                                                                       \
     X(noembed, SP_TAG_RAW)                                                                         \
     X(noframes, SP_TAG_RAW)                                                                        \
     X(noscript, SP_TAG_RAW)                                                                        \
@@ -78,13 +85,20 @@ enum sp_tag_flag {
     X(p, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                           \
     X(plaintext, SP_TAG_BLOCK)                                                                     \
     X(pre, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                         \
+    X(ruby, SP_TAG_BREAKOUT)                                                                       \
+    X(s, SP_TAG_BREAKOUT)                                                                          \
     X(script, SP_TAG_RAW)                                                                          \
     X(search, SP_TAG_DIV | SP_TAG_BOILER)                                                          \
     X(section, SP_TAG_DIV)                                                                         \
     X(select, SP_TAG_DIV | SP_TAG_BOILER)                                                          \
-    X(span, 0)                                                                                     \
+    X(small, SP_TAG_BREAKOUT)                                                                      \
+    X(span, SP_TAG_BREAKOUT)                                                                       \
+    X(strike, SP_TAG_BREAKOUT)                                                                     \
+    X(strong, SP_TAG_BREAKOUT)                                                                     \
     X(style, SP_TAG_RAW)                                                                           \
+    X(sub, SP_TAG_BREAKOUT)                                                                        \
     X(summary, SP_TAG_BLOCK)                                                                       \
+    X(sup, SP_TAG_BREAKOUT)                                                                        \
     X(svg, SP_TAG_DROP)                                                                            \
     X(table, SP_TAG_DIV | SP_TAG_BREAKOUT)                                                         \
     X(tbody, SP_TAG_BLOCK)                                                                         \
@@ -96,7 +110,10 @@ enum sp_tag_flag {
     X(thead, SP_TAG_BLOCK)                                                                         \
     X(title, SP_TAG_RCDATA | SP_TAG_BLOCK)                                                         \
     X(tr, SP_TAG_DIV | SP_TAG_CELL)                                                                \
+    X(tt, SP_TAG_BREAKOUT)                                                                         \
+    X(u, SP_TAG_BREAKOUT)                                                                          \
     X(ul, SP_TAG_DIV | SP_TAG_BREAKOUT)                                                            \
+    X(var, SP_TAG_BREAKOUT)                                                                        \
     X(wbr, 0)                                                                                      \
     X(xmp, SP_TAG_RCDATA | SP_TAG_BLOCK)
 

@@ -209,23 +209,34 @@ enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view c
 
 /* ---- text ---- */
 
+/* Returns the end of the paragraph that begins at `start`, before a blank line or the end of the
+ * text; *ret_next is the place behind that line. */
+static size_t paragraph_end(struct sp_view text, size_t start, size_t *ret_next)
+{
+    const char *newline;
+    for (size_t at = start; (newline = memchr(text.data + at, '\n', text.len - at));) {
+        size_t end = (size_t)(newline - text.data);
+        at = end + 1;
+        size_t second = at + (at < text.len && text.data[at] == '\r');
+        if (second < text.len && text.data[second] == '\n') {
+            *ret_next = second + 1;
+            return end - (end > start && text.data[end - 1] == '\r');
+        }
+    }
+    *ret_next = text.len;
+    return text.len;
+}
+
 /* Makes the blocks of plain text, which is not copied: one block, or, if sentences are needed, one
  * for each paragraph (the end of a block ends a sentence). */
 static void plain_blocks(struct sp_blocks *b, struct sp_view text, bool paragraphs)
 {
     sp_blocks_reset(b);
-    size_t start = 0;
-    while (paragraphs) {
-        const char *blank = memmem(text.data + start, text.len - start, "\n\n", 2);
-        if (!blank)
-            break;
-        size_t end = (size_t)(blank - text.data);
+    for (size_t start = 0, next; start < text.len; start = next) {
+        size_t end = paragraphs ? paragraph_end(text, start, &next) : (next = text.len);
         if (end > start)
             sp_blocks_add_range(b, (uint32_t)start, (uint32_t)end);
-        start = end + 2;
     }
-    if (text.len > start)
-        sp_blocks_add_range(b, (uint32_t)start, (uint32_t)text.len);
 }
 
 /* Cuts a page that is too large, so that it cannot hold up others. */
@@ -287,6 +298,23 @@ static bool next_range(const struct page_text *page, size_t *at, struct sp_view 
 
 /* ---- language ---- */
 
+/* Appends the beginning of the text to the sample: the same bytes for LF and CR LF. */
+static void put_sample(struct sp_buf *sample, struct sp_view text)
+{
+    while (text.len > 0 && sample->len < SAMPLE_BYTES) {
+        size_t room = SAMPLE_BYTES - sample->len, len = text.len < room ? text.len : room;
+        const char *cr = memchr(text.data, '\r', len);
+        size_t taken = cr ? (size_t)(cr - text.data) : len;
+        while (!cr && taken < text.len && taken && sp_utf8_continues(text.data[taken]))
+            taken--; /* not within a character */
+        sp_buf_put(sample, text.data, taken);
+        if (!cr)
+            break;
+        text = sp_view(cr + 1, text.len - taken - 1);
+    }
+    sp_buf_put_u8(sample, ' ');
+}
+
 /* Appends the kept blocks of at least `least` bytes to the sample, until it is full. */
 static void fill_sample(struct sp_text *t, const struct page_text *page, uint32_t least)
 {
@@ -296,13 +324,7 @@ static void fill_sample(struct sp_text *t, const struct page_text *page, uint32_
         uint32_t len = block->end - block->start;
         if (!block->kept || len < least)
             continue;
-        const char *text = page->base + block->start;
-        uint32_t room = SAMPLE_BYTES - (uint32_t)t->sample.len;
-        if (len > room)
-            for (len = room; len && sp_utf8_continues(text[len]);)
-                len--; /* not within a character */
-        sp_buf_put(&t->sample, text, len);
-        sp_buf_put_u8(&t->sample, ' ');
+        put_sample(&t->sample, sp_view(page->base + block->start, len));
     }
 }
 

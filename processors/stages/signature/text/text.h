@@ -47,7 +47,8 @@ struct sp_text *sp_text_new(const struct sp_text_options *options);
 void sp_text_free(struct sp_text *t);
 
 /* Makes the signature of a page. Returns one reference; never NULL. `content_type` may be empty. A
- * BOM names the charset; else the charset parameter, else a meta tag or an XML declaration. Content
+ * BOM names the charset; else the charset parameter, else a meta tag or an XML declaration (behind
+ * the first 1,024 bytes: only if the content is not UTF-8). Content
  * without a known charset is read as UTF-8 if it is valid, and otherwise as windows-1252. Invalid
  * bytes become U+FFFD. `is_utf8` skips all of this: the content is in UTF-8. */
 struct sp_signature *sp_text_signature(struct sp_text *t, struct sp_view content_type,
