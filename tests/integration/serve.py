@@ -744,6 +744,21 @@ def bodies_that_make_no_sense_are_refused(work):
         server.check_unharmed()
 
 
+def a_body_that_is_too_large_is_refused_with_a_reason(work):
+    crawled(work, 200)
+    body = b'{"urls":["' + b"x" * 20000000 + b'"]}'
+    with serving(work) as server:
+        chunks = (body[i:i + 65536] for i in range(0, len(body), 65536))
+        for sent in body, chunks:
+            status, response, _ = server.ask("POST", "/v1/filter", sent)
+            check_equal((status, "larger than 8388608 bytes" in str(response)), (413, True), str(response))
+        connection = dial(server)
+        connection.sendall(b"POST /v1/filter HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                           b"Content-Length: 20000000\r\n\r\n")
+        check_in(b" 413 ", hear(connection)[:20])
+        server.check_unharmed()
+
+
 def pages_of_other_sites_may_not_ask(work):
     crawled(work, 200)
     with serving(work) as server:
@@ -864,9 +879,9 @@ def raw_bytes_do_no_harm(work):
         connection.sendall(b"POST /v1/filter HTTP/1.1\r\nHost: localhost\r\n"
                            b"Transfer-Encoding: chunked\r\n\r\n")
         with contextlib.suppress(OSError):
-            for _ in range(400):
+            for _ in range(1200):
                 connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
-            check(False, "26 MB were taken")
+            check(False, "79 MB were taken")
         connection.close()
         server.check_unharmed()
 

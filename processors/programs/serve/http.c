@@ -25,7 +25,8 @@
 
 enum {
     CONNECTION_BYTES = 96 << 10, /* two URLs of the largest size, each byte escaped, and headers */
-    IDLE_SECONDS = 10
+    IDLE_SECONDS = 10,
+    PASSED_OVER_BYTES = 8 * SP_SERVE_BODY_BYTES
 };
 
 struct connection {
@@ -45,6 +46,7 @@ struct sp_connections {
 
 struct request {
     struct sp_buf body;
+    uint64_t sent; /* bytes of the body that have come; if they are too many, `body` is empty */
     struct connection *connection;
     const struct sp_route *route; /* NULL: the request will be refused */
     unsigned refusal;
@@ -200,11 +202,21 @@ static void count(struct sp_serve *s, const struct sp_route *route, unsigned sta
         __atomic_add_fetch(&s->counters.refused[n], 1, __ATOMIC_RELAXED);
 }
 
-/* Whether a body is announced that will not be read: the response is sent before it. */
-static bool large_body(struct MHD_Connection *connection)
+/* Whether a body is announced that will not be read: the response is sent before it. A client that
+ * does not wait for it (Expect) may then see nothing but a closed connection, so bodies that are
+ * only a little too large are read. */
+static bool is_never_read(struct MHD_Connection *connection)
 {
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
-    return length && strtoull(length, NULL, 10) > SP_SERVE_BODY_BYTES;
+    bool waits = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Expect");
+    return length && strtoull(length, NULL, 10) >
+                         (waits ? (unsigned)SP_SERVE_BODY_BYTES : (unsigned)PASSED_OVER_BYTES);
+}
+
+static unsigned refuse_large(struct sp_serve_thread *t)
+{
+    return sp_respond_error(t, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than %d bytes",
+                            SP_SERVE_BODY_BYTES);
 }
 
 struct framing {
@@ -267,19 +279,29 @@ static struct request *begin(struct sp_serve *s, const struct sp_query *q)
         r->refusal = sp_respond_error(t, MHD_HTTP_BAD_REQUEST, "%s", why);
     else
         r->route = sp_route_find(s, t, q, &r->refusal);
-    if (r->route && large_body(q->connection)) {
-        r->refusal = sp_respond_error(t, MHD_HTTP_CONTENT_TOO_LARGE,
-                                      "the body is larger than %d bytes", SP_SERVE_BODY_BYTES);
+    if (r->route && is_never_read(q->connection)) {
+        r->refusal = refuse_large(t);
         r->route = NULL;
     }
     return r;
 }
 
-/* Returns false if the body is too large. */
+static void drop_body(struct sp_serve *s, struct request *r)
+{
+    __atomic_sub_fetch(&s->counters.body_bytes, r->body.len, __ATOMIC_RELAXED);
+    sp_buf_done(&r->body);
+}
+
+/* Returns false if no more of the body is to be read. */
 static bool take_body(struct sp_serve *s, struct request *r, const char *data, size_t len)
 {
+    r->sent += len;
+    if (r->sent > SP_SERVE_BODY_BYTES) {
+        drop_body(s, r);
+        return r->sent <= PASSED_OVER_BYTES;
+    }
     uint64_t all = __atomic_add_fetch(&s->counters.body_bytes, len, __ATOMIC_RELAXED);
-    bool fits = r->body.len + len <= SP_SERVE_BODY_BYTES && all <= SP_SERVE_ALL_BODIES_BYTES;
+    bool fits = all <= SP_SERVE_ALL_BODIES_BYTES;
     if (fits)
         sp_buf_put(&r->body, data, len);
     else
@@ -354,11 +376,16 @@ static bool hand_over(struct sp_serve *s, struct request *r, const struct sp_que
 
 static enum MHD_Result finish(struct sp_serve *s, struct request *r, struct sp_query *q)
 {
-    if (r->stage == RECEIVED && r->route->slow && hand_over(s, r, q))
+    bool large = r->sent > SP_SERVE_BODY_BYTES;
+    if (r->stage == RECEIVED && !large && r->route->slow && hand_over(s, r, q))
         return MHD_YES;
     struct sp_serve_thread *t = sp_serve_thread(s);
     const struct sp_buf *response = &r->response;
-    if (r->stage == RECEIVED) {
+    if (large) {
+        sp_buf_reset(&t->out);
+        r->status = refuse_large(t);
+        response = &t->out;
+    } else if (r->stage == RECEIVED) {
         r->status = make_response(s, t, r, q);
         response = &t->out;
     }
@@ -407,8 +434,7 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **st
         return;
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && r->connection)
         __atomic_store_n(&r->connection->useful_ms, sp_clock_ms(), __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&s->counters.body_bytes, r->body.len, __ATOMIC_RELAXED);
-    sp_buf_done(&r->body);
+    drop_body(s, r);
     sp_buf_done(&r->response);
     sp_free(r);
     *state = NULL;
