@@ -19,6 +19,7 @@ import gzip
 import hashlib
 import json
 import sys
+import time
 
 LONGEST_REQUEST = 10_000_000  # bytes; OpenSearch takes 100 MB by default
 
@@ -98,8 +99,8 @@ def events(options):
     import samepage  # tools/python builds it
 
     with samepage.StatusConsumer(options.broker, options.prefix + "status", group=options.group) as consumer:
-        waited, remade = 0, 0
-        while waited < options.idle:
+        remade, last = 0, time.monotonic()
+        while time.monotonic() - last < options.idle:
             status = consumer.poll(1.0)
             if consumer.remade > remade:
                 remade = consumer.remade
@@ -107,10 +108,9 @@ def events(options):
                       "fill a new index with another --group", file=sys.stderr)
                 continue
             if status is None and consumer.erased is None:
-                waited += 1
                 consumer.commit()
                 continue
-            waited = 0
+            last = time.monotonic()
             yield vars(status) if status else {"url": consumer.erased, "status": "forgotten"}
 
 

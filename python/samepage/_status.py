@@ -241,13 +241,13 @@ class StatusConsumer:
                 yield status
 
     def commit(self) -> None:
-        """Commits all events returned so far: the next start continues after them."""
+        """Commits all events returned so far: the next start continues after them. If it raises, call it again."""
         # The position that librdkafka would commit by itself is none where it is before what was committed of a topic
         # that was recreated.
-        while self._seen:
-            _, message = self._seen.popitem()
+        for partition, message in list(self._seen.items()):
             self._consumer.commit(message=message, asynchronous=False)
             self._places.committed(message)
+            self._seen.pop(partition, None)
 
     def close(self) -> None:
         self._consumer.close()

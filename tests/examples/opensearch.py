@@ -56,7 +56,7 @@ class Status:
 
 class StatusConsumer:
     events = [Status(url="http://a.example/", status="unique"), Status(url="http://b.example/", status="unique"),
-              "http://a.example/", "http://nobody.example/"]
+              None, "http://a.example/", "http://nobody.example/"]  # None: a record that is no event
 
     def __init__(self, *_, group):
         self.erased, self.commits, self.remade = None, 0, 0
@@ -67,7 +67,7 @@ class StatusConsumer:
         return None if self.erased else event
 
     def commit(self):
-        assert not self.events, "committed before all was written"
+        assert not any(isinstance(event, Status) for event in self.events), "committed before all was written"
 
     def __enter__(self):
         return self

@@ -70,6 +70,7 @@ class Broker:
         self.messages, self.commits, self.closed, self.topics = list(messages), 0, False, None
         self.assigned = self.revoked = None
         self.committed = {}
+        self.refuses = False
 
     def subscribe(self, topics, on_assign, on_revoke):
         self.topics, self.assigned, self.revoked = topics, on_assign, on_revoke
@@ -89,6 +90,8 @@ class Broker:
 
     def commit(self, message, asynchronous):
         assert not asynchronous
+        if self.refuses:
+            raise OSError("refused")
         self.commits += 1
         self.committed[message.partition()] = message.offset() + 1
 
@@ -228,6 +231,16 @@ class Statuses(unittest.TestCase):
             self.assertEqual(consumer.poll().url, "b")
             consumer.commit()
             self.assertEqual(broker.committed, {0: 1})
+
+    def test_what_the_broker_refused_to_commit_is_committed_by_the_next_call(self):
+        broker = Broker([self.event("a", 5)])
+        with samepage.StatusConsumer("", topic="t", group="g", consumer=broker) as consumer:
+            self.assertEqual(consumer.poll().url, "a")
+            broker.refuses = True
+            self.assertRaises(OSError, consumer.commit)
+            broker.refuses = False
+            consumer.commit()
+            self.assertEqual(broker.committed, {0: 6})
 
     def test_what_was_taken_away_is_not_committed(self):
         broker = Broker([self.event("a", 5), None, self.event("a", 5)])
