@@ -151,6 +151,8 @@ def what_is_wrong_with_a_map_is_said(work):
     check_in(f"broken:{line}: expected \"cell 2: L1", done.err)
     done = work.run("train", "--show", "broken", code=1)
     check_in(f"broken:{line}:", done.err)
+    done = work.run("train", "--show", "crawl.jsonl", code=1)
+    check_in("crawl.jsonl: is no partition map; `samepage train -o MAP INPUT...` makes one", done.err)
     done = work.run("train", "-o", "nowhere/map", "crawl.jsonl", code=1)
     check_in("nowhere/map: the partition map cannot be written", done.err)
     work.write("empty.jsonl", "")

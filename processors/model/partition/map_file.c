@@ -274,6 +274,10 @@ enum sp_err sp_partition_parse(struct sp_view text, const char *name,
 {
     struct reader r = {name, text.data, text.data + text.len, 0, "", fault, false};
     struct sp_partition_map map = {0};
+    if (text.len == 0 || !memmem(text.data, text.len, "format = ", strlen("format = ")))
+        return sp_fault_set(fault, SP_INVALID,
+                            "%s: is no partition map; `samepage train -o MAP INPUT...` makes one",
+                            name);
     expect_count(&r, "format", FORMAT, FORMAT);
     map.version = (uint32_t)expect_count(&r, "version", 0, UINT32_MAX);
     map.slicing = expect_slicing(&r);
