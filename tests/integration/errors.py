@@ -638,7 +638,7 @@ NAMED = (
      "NAME for the text, and --id-field NAME for the ids; names are separated by commas, semicolons or tabs"),
     ("table", b"id\tbody\n1\tone\n",
      'a table without a column "content": its first line, which should name the columns, is id\tbody'),
-    ("sitemap.xml", b'<?xml version="1.0"?>\n<urlset><url><loc>http://a/</loc></url></urlset>\n', "XML, but not the dump of"),
+    ("sitemap.xml", b'<?xml version="1.0"?>\n<urlset><url><loc>http://a/</loc></url></urlset>\n', "XML or HTML, but not the dump of"),
     ("wide.csv", "url,content\nhttp://a.example/,one\n".encode("utf-16"), "UTF-16; convert it: iconv"),
 )
 

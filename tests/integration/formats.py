@@ -135,6 +135,16 @@ def packed_files_of_a_folder_that_are_not_read_are_said(work):
         work.write("corpus/" + name, b"\0")
     check_in("corpus: 4 of its files are packed in a way that is not read, the first is corpus/b.jsonl.xz; unpack them",
              work.run("pairs", "-q", "corpus").err)
+    # A site has sitemaps and feeds.
+    os.mkdir(work.path("site"))
+    work.write("site/page.html", "<p>some words of a text")
+    work.write("site/sitemap.xml", '<?xml version="1.0"?>\n<urlset></urlset>\n')
+    work.write("site/dump.xml", "<mediawiki><page><title>A</title><revision><text>other</text></revision></page></mediawiki>")
+    done = work.run("dedup", "-q", "--removed", "-", "site")
+    check_in("site: 1 of its files are XML that is not read (only dumps of a MediaWiki are), the first is site/sitemap.xml",
+             done.err)
+    work.write("page.html.gz", gzip.compress(b"<p>some words"))
+    check_in("page.html.gz is a packed text or page; unpack it", work.run("pairs", "-q", "page.html.gz", code=1).err)
     os.mkdir(work.path("warcs"))
     work.write("warcs/a.warc.bz2", b"BZh")
     check_in("warcs: 1 of its files", work.run("archive", "-q", "-o", "archive", "warcs", code=1).err)

@@ -1,6 +1,8 @@
 /* See convert.h. Detects what kind of file it is. */
 #include "input/convert.h"
 
+#include <strings.h>
+
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -61,11 +63,11 @@ static bool has_text(struct sp_view line, char separator, const struct sp_input_
            (f->dataset && has_column(line, separator, "text"));
 }
 
-/* A table of texts alone has no separator. */
-static bool is_table(struct sp_view line, const struct sp_input_fields *f, const char *file,
-                     char *ret_separator)
+/* A table of texts alone has no separator. `possible` are the separators that it may have. */
+static bool is_table(struct sp_view line, const char *possible, const struct sp_input_fields *f,
+                     const char *file, char *ret_separator)
 {
-    for (const char *s = separators; *s; s++)
+    for (const char *s = possible; *s; s++)
         if (memchr(line.data, *s, line.len) && has_text(line, *s, f)) {
             *ret_separator = *s;
             return true;
@@ -92,6 +94,22 @@ static struct sp_view first_line(struct sp_view head)
     return sp_view(head.data, len);
 }
 
+size_t sp_convert_separator_line(struct sp_view head)
+{
+    struct sp_view start = sp_convert_start(head), line = first_line(start);
+    if (line.len != 5 || strncasecmp(line.data, "sep=", 4) != 0 || !strchr("\t,;|", line.data[4]))
+        return 0;
+    const char *newline = memchr(start.data, '\n', start.len);
+    return newline ? (size_t)(newline + 1 - head.data) : 0;
+}
+
+/* The text behind the separator line. */
+static struct sp_view table_start(struct sp_view head)
+{
+    size_t before = sp_convert_separator_line(head);
+    return sp_convert_start(sp_view(head.data + before, head.len - before));
+}
+
 static bool has_usual_column(struct sp_view line, char separator)
 {
     static const char *const usual[] = {"url", "id", "text", "content", "body", "html", "title"};
@@ -103,7 +121,7 @@ static bool has_usual_column(struct sp_view line, char separator)
 
 struct sp_view sp_convert_foreign_table(struct sp_view head, const char *file)
 {
-    struct sp_view line = first_line(sp_convert_start(head));
+    struct sp_view line = first_line(table_start(head));
     if (line.len == 0 || strchr("{[<", line.data[0]))
         return sp_view(NULL, 0);
     bool found = has_name_of_table(file);
@@ -122,8 +140,11 @@ enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_inpu
         return SP_CONVERT_ARRAY;
     if (head.data[0] == '<')
         return memmem(head.data, head.len, "<mediawiki", 10) ? SP_CONVERT_WIKI : SP_CONVERT_NONE;
-    return is_table(first_line(head), fields, file, ret_separator) ? SP_CONVERT_TABLE
-                                                                   : SP_CONVERT_NONE;
+    char given[] = {sp_convert_separator_line(head) ? head.data[strlen("sep=")] : 0, 0};
+    return is_table(first_line(table_start(head)), *given ? given : separators, fields, file,
+                    ret_separator)
+               ? SP_CONVERT_TABLE
+               : SP_CONVERT_NONE;
 }
 
 struct sp_convert *sp_convert_new(enum sp_convert_kind kind, char separator,

@@ -12,8 +12,12 @@ enum sp_convert_kind { SP_CONVERT_NONE, SP_CONVERT_ARRAY, SP_CONVERT_TABLE, SP_C
 
 /* The bytes after a byte order mark and blanks. */
 struct sp_view sp_convert_start(struct sp_view head);
+/* The length of the line in which spreadsheets name the separator of the columns, such as "sep=;",
+ * before the line that names the columns; 0: there is none. */
+size_t sp_convert_separator_line(struct sp_view head);
 /* Recognises the format from the first bytes of a file. A table is recognised by its first line,
- * which must name the column of the text; *ret_separator is then the separator of its columns. */
+ * which must name the column of the text; *ret_separator is then the separator of its columns. A
+ * separator line is not part of the table. */
 enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_input_fields *fields,
                                        const char *file, char *ret_separator);
 /* Recognises a table that has no column for the text, either by the name of the file or because a

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "input/convert.h"
+#include "input/input.h"
+#include "input/source.h"
 
 #define IN_CHARSET(name) name "; convert it: iconv -f " name " -t UTF-8 FILE | samepage ... -"
 
@@ -43,6 +46,26 @@ static bool ends_lines_in_cr(struct sp_view head)
            memmem(head.data, head.len, "}\r{\"", 4);
 }
 
+/* Whether the first object is the log of a HAR file (HTTP Archive 1.2), in one line or in many. */
+static bool is_har(struct sp_view head)
+{
+    static const char start[] = "{\"log\":{\"";
+    size_t at = 0;
+    for (size_t i = 0; i < head.len && at < sizeof start - 1; i++)
+        if (head.data[i] == start[at])
+            at++;
+        else if (!strchr(" \t\r\n", head.data[i]))
+            return false;
+    return at == sizeof start - 1 && memmem(head.data, head.len, "\"creator\"", 9);
+}
+
+/* Whether it is XML or HTML. A file of JSON lines may have a bad first line. */
+static bool is_markup(struct sp_view head)
+{
+    struct sp_view start = sp_convert_start(head);
+    return start.len > 0 && start.data[0] == '<' && !memmem(start.data, start.len, "\n{\"", 3);
+}
+
 const char *sp_input_foreign(struct sp_view head)
 {
     static const struct {
@@ -66,11 +89,15 @@ const char *sp_input_foreign(struct sp_view head)
         {"\0\0\xfe\xff", 4, IN_CHARSET("UTF-32")},
         {"\xff\xfe", 2, IN_CHARSET("UTF-16")},
         {"\xfe\xff", 2, IN_CHARSET("UTF-16")},
-        {"<?xml", 5, "XML, but not the dump of a MediaWiki; other XML is not read"},
+        {"From ", 5, "a mailbox; make a file of text or a JSON line of each message"},
     };
+    if (is_har(head))
+        return "a HAR file; make lines of it: jq -c '.log.entries[] | {url: .request.url, http_status: "
+               ".response.status, redirect_url: .response.redirectURL, content_type: "
+               ".response.content.mimeType, content: (.response.content.text // \"\")}' FILE";
     if (is_spread(head))
         return "JSON whose objects take several lines; write each as one line: jq -c . FILE | "
-               "samepage ... -";
+               "samepage ... -, or jq -c '.NAME[]' if they are in a list of that name";
     if (ends_lines_in_cr(head))
         return "JSON whose lines end in CR alone; convert it: tr '\\r' '\\n' < FILE | samepage ... -";
     if (is_wide(head, 2, 0))
@@ -110,6 +137,14 @@ static bool begins_as_json(struct sp_view head)
     return start.len > 0 && start.data[0] == '{';
 }
 
+static bool is_text_name(struct sp_view name)
+{
+    char *copy = sp_view_dup(name);
+    bool text = sp_input_is_text_file(copy);
+    sp_free(copy);
+    return text;
+}
+
 const char *sp_input_misnamed(struct sp_view head, const char *name, bool packed)
 {
     static const char *const archives[] = {".warc", ".wet", ".wat"};
@@ -121,8 +156,30 @@ const char *sp_input_misnamed(struct sp_view head, const char *name, bool packed
     if ((gzip || zstandard) && !packed && !is_text(head))
         return gzip ? DAMAGED("gzip") : DAMAGED("Zstandard");
     base.len -= gzip ? 3 : zstandard ? 4 : 0;
+    if (packed && is_text_name(base) && !begins_as_json(head))
+        return "a packed text or page; unpack it";
     for (size_t i = 0; i < sizeof archives / sizeof *archives; i++)
         if (ends_in(base, archives[i]) && !begins_as_json(head))
             return DAMAGED("WARC");
+    if (is_markup(head))
+        return "XML or HTML, but not the dump of a MediaWiki; other XML is not read, and the names of "
+               "HTML files must end in .html or .htm";
     return NULL;
+}
+
+bool sp_input_is_other_xml(const char *file)
+{
+    struct sp_source *source;
+    struct sp_fault fault;
+    char bytes[1 << 12];
+    size_t len = 0, n = 0;
+    if (sp_source_open(file, &source, &fault) != SP_OK)
+        return false;
+    do
+        len += n;
+    while (len < sizeof bytes &&
+           sp_source_read(source, bytes + len, sizeof bytes - len, &n) == SP_OK && n > 0);
+    sp_source_close(source);
+    struct sp_view head = sp_view(bytes, len);
+    return is_markup(head) && !memmem(bytes, len, "<mediawiki", 10);
 }

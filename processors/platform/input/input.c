@@ -82,9 +82,11 @@ static void find_conversion(struct sp_input *in)
     char separator = ',';
     if (w->buf.len == 0 || w->buf.data[0] == '{')
         return;
-    while (w->buf.len < SP_CONVERT_HEAD && !memchr(w->buf.data, '\n', w->buf.len))
-        if (!sp_window_more(w))
-            break;
+    size_t before;
+    do
+        before = sp_convert_separator_line(sp_buf_view(&w->buf));
+    while (w->buf.len < SP_CONVERT_HEAD &&
+           !memchr(w->buf.data + before, '\n', w->buf.len - before) && sp_window_more(w));
     enum sp_convert_kind kind =
         sp_convert_detect(sp_buf_view(&w->buf), fields, in->files[in->next_file - 1], &separator);
     if (kind == SP_CONVERT_NONE) {
@@ -93,6 +95,7 @@ static void find_conversion(struct sp_input *in)
     }
     w->convert = sp_convert_new(kind, separator, fields, w->max_record);
     w->raw = w->buf;
+    w->raw_at = before;
     w->raw_err = w->io != SP_OK ? w->io : w->damage;
     w->buf = (struct sp_buf){0};
     w->io = w->damage = SP_OK;

@@ -167,6 +167,11 @@ enum sp_err sp_page_schema_decode(const struct sp_page_schema *schema, struct sp
  * %, # and bytes that are not UTF-8 as %XX. */
 void sp_input_put_doc(struct sp_buf *out, struct sp_view id);
 
+/* Whether the file is XML, but not the dump of a MediaWiki, as the sitemaps and feeds of a site
+ * are.
+ */
+bool sp_input_is_other_xml(const char *file);
+
 /* Whether a folder as input includes a file of that name. */
 bool sp_input_is_text_file(const char *name);
 

@@ -70,16 +70,14 @@ static void pass_over(struct passed_over *p, const char *path)
         p->first = sp_strdup(path);
 }
 
-static void say_passed_over(struct passed_over *p, const char *folder)
+static void say_passed_over(struct passed_over *p, const char *folder, const char *why,
+                            const char *advice)
 {
     struct sp_fault said;
     if (p->count == 0)
         return;
-    sp_fault_set(
-        &said, SP_OK,
-        "%s: %s of its files are packed in a way that is not read, the first is %s; unpack "
-        "them (Parquet: `python -m samepage` reads it)",
-        folder, sp_thousands(p->count).text, p->first);
+    sp_fault_set(&said, SP_OK, "%s: %s of its files %s, the first is %s%s", folder,
+                 sp_thousands(p->count).text, why, p->first, advice);
     fprintf(stderr, "samepage: %s\n", said.text);
     sp_free(p->first);
 }
@@ -94,13 +92,16 @@ static void add_folder(char *path, bool warcs)
     char *const roots[] = {path, NULL};
     FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
     size_t before = inputs.count;
-    struct passed_over packed = {0};
+    struct passed_over packed = {0}, xml = {0};
     bool texts = false;
     for (FTSENT *e; tree && (e = fts_read(tree));) {
         if (e->fts_level > 0 && e->fts_name[0] == '.')
             fts_set(tree, e, FTS_SKIP);
         else if (sp_names_follow_file(tree, e))
             continue;
+        else if (e->fts_info == FTS_F && !warcs && sp_names_have_type(e->fts_name, ".xml") &&
+                 sp_input_is_other_xml(e->fts_path))
+            pass_over(&xml, e->fts_path);
         else if (e->fts_info == FTS_F && (warcs ? holds_warc : holds_records)(e->fts_name))
             add(e->fts_path);
         else if (e->fts_info == FTS_F && !warcs && sp_input_is_text_file(e->fts_name))
@@ -108,7 +109,9 @@ static void add_folder(char *path, bool warcs)
         else if (e->fts_info == FTS_F && holds_packed(e->fts_name, warcs))
             pass_over(&packed, e->fts_path);
     }
-    say_passed_over(&packed, path);
+    say_passed_over(&packed, path, "are packed in a way that is not read",
+                    "; unpack them (Parquet: `python -m samepage` reads it)");
+    say_passed_over(&xml, path, "are XML that is not read (only dumps of a MediaWiki are)", "");
     if (tree)
         fts_close(tree);
     if (texts || inputs.count == before)

@@ -380,6 +380,11 @@ TEST(a_format_that_is_not_read_is_named)
                    {"\xff\xfe\0\0{\0\0\0", 8, "iconv -f UTF-32"},
                    {"\0\0\xfe\xff\0\0\0{", 8, "iconv -f UTF-32"},
                    {"<?xml version=\"1.0\"?>\n<urlset>", 30, "not the dump of a MediaWiki"},
+                   {"\xef\xbb\xbf<?xml version=\"1.0\"?>\n<posts>", 32, "XML or HTML"},
+                   {"<!doctype html>\n<p>text", 23, "names of HTML files"},
+                   {"From a@b.example Mon\nSubject: x\n", 32, "a mailbox"},
+                   {"{\"log\": {\"version\": \"1.2\", \"creator\": {}}}", 42, "a HAR file"},
+                   {"{\n \"log\": {\n  \"creator\": {}}}", 31, "a HAR file"},
                    {"{\n  \"url\": \"http://a/\"\n}\n", 26, "jq -c"},
                    {"{ \r\n\t\"url\": \"http://a/\"}", 24, "jq -c"}};
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
@@ -387,6 +392,21 @@ TEST(a_format_that_is_not_read_is_named)
         CU_ASSERT_EQUAL(g.end, SP_INVALID);
         CU_ASSERT_EQUAL(g.count, 0);
         CU_ASSERT_PTR_NOT_NULL(strstr(g.message, foreign[i].named));
+        got_done(&g);
+    }
+}
+
+TEST(lines_of_another_format_before_json_lines_are_dead_letters)
+{
+    static const char *const texts[] = {
+        "<html>502</html>\n{\"url\":\"http://a/\",\"content\":\"x\"}\n",
+        "{\"log\":\"creator\"}\n{\"url\":\"http://a/\",\"content\":\"x\"}\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct got g = read_text(texts[i]);
+        CU_ASSERT_EQUAL(g.end, SP_END);
+        CU_ASSERT_EQUAL_FATAL(g.count, 2);
+        CU_ASSERT_NOT_EQUAL(g.items[0].err, SP_OK);
+        check_page(&g, 1, "http://a/", "x");
         got_done(&g);
     }
 }

@@ -38,6 +38,27 @@ TEST(a_row_with_more_cells_than_columns_is_a_dead_letter)
     }
 }
 
+TEST(a_line_that_names_the_separator_is_no_row)
+{
+    static const char *const texts[] = {
+        "sep=;\nurl;content\nhttp://a/1;one, two\n",
+        "\xef\xbb\xbfSEP=;\r\nurl;content\r\nhttp://a/1;one, two\r\n",
+        "sep=|\nurl|content\nhttp://a/1|one, two\n",
+        "sep=,\nurl,content\nhttp://a/1,\"one, two\"\n",
+        "sep=\t\nurl\tcontent\nhttp://a/1\tone, two\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (size_t bytes = 0; bytes < 9; bytes++) {
+            struct got g = read_in_pieces(texts[i], bytes);
+            CU_ASSERT_EQUAL_FATAL(g.count, 1);
+            check_page(&g, 0, "http://a/1", "one, two");
+            got_done(&g);
+        }
+    }
+    struct got g = read_text("sep=:\nurl:content\n");
+    CU_ASSERT_EQUAL(g.pages, 0);
+    got_done(&g);
+}
+
 TEST(empty_cells_beyond_the_columns_are_no_mistake)
 {
     struct got g = read_text("url,content\nhttp://a/1,a,,\nhttp://a/2,b,\"\",  \nhttp://a/3\n");
