@@ -151,6 +151,8 @@ const struct sp_command sp_command_dedup = {
     "  duplicates. No two kept documents are near duplicates, and each removed document is similar to\n"
     "  the kept one that it was removed for. Kept records are written byte for byte, in their order, as\n"
     "  lines of JSON or records of WARC; WARC records without text are kept.\n"
+    "  A document without an id is named by its number in its file, from 0: if several files have such\n"
+    "  documents, concatenate them, so that the lists say which is meant.\n"
     "  With --state, documents are also compared with those that earlier calls with this state kept,\n"
     "  and outputs are appended to. After a crash, repeat the call with the same arguments.\n\n"
     "OPTIONS\n"
