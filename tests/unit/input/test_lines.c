@@ -384,7 +384,7 @@ TEST(a_format_that_is_not_read_is_named)
                    {"<!doctype html>\n<p>text", 23, "names of HTML files"},
                    {"From a@b.example Mon\nSubject: x\n", 32, "a mailbox"},
                    {"{\"log\": {\"version\": \"1.2\", \"creator\": {}}}", 42, "a HAR file"},
-                   {"{\n \"log\": {\n  \"creator\": {}}}", 31, "a HAR file"},
+                   {"{\n \"log\": {\n  \"creator\": {}}}", 29, "a HAR file"},
                    {"{\n  \"url\": \"http://a/\"\n}\n", 26, "jq -c"},
                    {"{ \r\n\t\"url\": \"http://a/\"}", 24, "jq -c"}};
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
