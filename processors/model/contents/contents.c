@@ -127,20 +127,34 @@ static enum sp_err decode_count(struct sp_view value, uint64_t *ret_holders)
 
 /* Without a count of its own, a content that is stored has the usual one. The signature of an entry
  * that is not counted yet was read from its row. */
-static enum sp_err count(struct sp_contents *t, struct entry *e)
+static enum sp_err is_stored(struct sp_contents *t, const struct entry *e, bool held,
+                             bool *ret_stored)
+{
+    char key[SP_ID_KEY_BYTES];
+    struct sp_view row, of_signature = sp_id_key(key, 'S', e->content);
+    *ret_stored = e->signature || sp_store_may_have(t->store, of_signature);
+    if (!*ret_stored || e->signature || held)
+        return SP_OK;
+    enum sp_err err = sp_store_get(t->store, of_signature, &row);
+    *ret_stored = err == SP_OK;
+    return err == SP_NOT_FOUND ? SP_OK : err;
+}
+
+/* `held`: there is a holder, so the row of the signature, a block of the disk, need not be read to
+ * know that. */
+static enum sp_err count(struct sp_contents *t, struct entry *e, bool held)
 {
     char key[SP_ID_KEY_BYTES];
     struct sp_view value;
+    bool stored = false;
     if (e->counted)
         return SP_OK;
     enum sp_err err = sp_store_get(t->store, sp_id_key(key, 'N', e->content), &value);
     if (err == SP_OK) {
         err = decode_count(value, &e->stored_holders);
     } else if (err == SP_NOT_FOUND) {
-        if (!e->signature)
-            err = sp_store_get(t->store, sp_id_key(key, 'S', e->content), &value);
-        e->stored_holders = e->signature || err == SP_OK ? t->usual_holders : 0;
-        err = err == SP_NOT_FOUND ? SP_OK : err;
+        err = is_stored(t, e, held, &stored);
+        e->stored_holders = stored ? t->usual_holders : 0;
     }
     if (err != SP_OK)
         return err;
@@ -165,7 +179,7 @@ enum sp_err sp_contents_read(struct sp_store *store, struct sp_id content,
 enum sp_err sp_contents_hold(struct sp_contents *t, struct sp_signature *signature)
 {
     struct entry *e = entry_of(t, signature->content_hash);
-    enum sp_err err = count(t, e);
+    enum sp_err err = count(t, e, false);
     if (err != SP_OK)
         return err;
     if (!e->signature)
@@ -180,7 +194,7 @@ enum sp_err sp_contents_hold(struct sp_contents *t, struct sp_signature *signatu
 enum sp_err sp_contents_drop(struct sp_contents *t, struct sp_id content)
 {
     struct entry *e = entry_of(t, content);
-    enum sp_err err = count(t, e);
+    enum sp_err err = count(t, e, true);
     if (err == SP_OK && e->holders == 0)
         err = SP_CORRUPT;
     if (err != SP_OK)
@@ -225,14 +239,18 @@ void sp_contents_expect(struct sp_contents *t, struct sp_id content)
         sp_store_expect(t->store, sp_id_key(key, 'S', content));
 }
 
-void sp_contents_expect_change(struct sp_contents *t, struct sp_id content)
+void sp_contents_expect_drop(struct sp_contents *t, struct sp_id content)
 {
     char key[SP_ID_KEY_BYTES];
     const struct entry *e = sp_map_get(&t->entries, content);
-    if (e && e->counted)
-        return;
-    sp_store_expect(t->store, sp_id_key(key, 'N', content));
-    sp_store_expect(t->store, sp_id_key(key, 'S', content));
+    if (!e || !e->counted)
+        sp_store_expect(t->store, sp_id_key(key, 'N', content));
+}
+
+void sp_contents_expect_hold(struct sp_contents *t, struct sp_id content)
+{
+    sp_contents_expect_drop(t, content);
+    sp_contents_expect(t, content);
 }
 
 void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content, uint32_t step)

@@ -40,7 +40,7 @@ void sp_contents_free(struct sp_contents *t);
 /* Adds a holder of this content. If the table does not have the signature in memory, it takes a
  * reference. */
 enum sp_err sp_contents_hold(struct sp_contents *t, struct sp_signature *signature);
-/* Removes a holder. SP_CORRUPT if there is none. */
+/* Removes a holder. SP_CORRUPT if there is none, as far as that is known without a read. */
 enum sp_err sp_contents_drop(struct sp_contents *t, struct sp_id content);
 /* Borrowed until the next flush or trim; take a reference to keep it for longer. SP_CORRUPT if the
  * content has no holder. */
@@ -51,9 +51,10 @@ enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
 enum sp_err sp_contents_find(struct sp_contents *t, struct sp_id content,
                              struct sp_signature **ret_signature);
 
-/* Announce a get, or a hold or drop, that will come soon, so that the store can read ahead. */
+/* Announce a get, a hold or a drop that will come soon, so that the store can read ahead. */
 void sp_contents_expect(struct sp_contents *t, struct sp_id content);
-void sp_contents_expect_change(struct sp_contents *t, struct sp_id content);
+void sp_contents_expect_hold(struct sp_contents *t, struct sp_id content);
+void sp_contents_expect_drop(struct sp_contents *t, struct sp_id content);
 /* Prefetches into the processor's caches what a look-up in memory will read, in three steps from 0
  * on, each some time after the one before. */
 void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content, uint32_t step);

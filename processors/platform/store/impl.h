@@ -10,6 +10,7 @@
 
 struct sp_db_ops {
     enum sp_err (*get)(struct sp_db *db, struct sp_view key, struct sp_view *ret_value);
+    bool (*may_have)(struct sp_db *db, struct sp_view key);
     void (*prefetch)(struct sp_db *db, struct sp_view key); /* NULL: nothing to do */
     void (*expect)(struct sp_db *db, struct sp_view key);   /* NULL: nothing to do */
     bool (*peek)(struct sp_db *db, struct sp_view key, struct sp_view *ret_value); /* or NULL */

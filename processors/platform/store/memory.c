@@ -44,6 +44,11 @@ static enum sp_err memory_get(struct sp_db *db, struct sp_view key, struct sp_vi
     return SP_OK;
 }
 
+static bool memory_may_have(struct sp_db *db, struct sp_view key)
+{
+    return sp_rows_find(&memory(db)->rows, key) != NULL;
+}
+
 static void memory_put(struct sp_db *db, struct sp_view key, struct sp_view value)
 {
     sp_rows_put(&memory(db)->batch, sp_stored_row_new(key, value, false));
@@ -127,6 +132,7 @@ static void memory_close(struct sp_db *db)
 
 static const struct sp_db_ops memory_ops = {
     .get = memory_get,
+    .may_have = memory_may_have,
     .put = memory_put,
     .erase = memory_erase,
     .scan = memory_scan,

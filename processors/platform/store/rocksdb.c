@@ -110,6 +110,12 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
     return SP_OK;
 }
 
+static bool rocks_may_have(struct sp_db *db, struct sp_view key)
+{
+    const struct sp_rocks_db *r = sp_rocks(db);
+    return sp_key_filter_may_have(&r->present, hash_of(r, key));
+}
+
 static void rocks_prefetch(struct sp_db *db, struct sp_view key)
 {
     const struct sp_rocks_db *r = sp_rocks(db);
@@ -429,6 +435,7 @@ static void rocks_close(struct sp_db *db)
 
 const struct sp_db_ops sp_rocks_ops = {
     .get = rocks_get,
+    .may_have = rocks_may_have,
     .prefetch = rocks_prefetch,
     .expect = rocks_expect,
     .peek = rocks_peek,

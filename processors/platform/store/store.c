@@ -62,6 +62,11 @@ void sp_store_prefetch(struct sp_store *s, struct sp_view key)
         s->db->ops->prefetch(s->db, full_key(s, &s->db->key, key));
 }
 
+bool sp_store_may_have(struct sp_store *s, struct sp_view key)
+{
+    return s->db->ops->may_have(s->db, full_key(s, &s->db->key, key));
+}
+
 void sp_store_expect(struct sp_store *s, struct sp_view key)
 {
     s->db->uncached = s->uncached;

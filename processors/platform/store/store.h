@@ -185,6 +185,8 @@ void sp_store_leave_uncached(struct sp_store *s);
 /* Gets the committed value, a view that is valid until the next call on this database.
  * SP_NOT_FOUND: there is none. */
 enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view *ret_value);
+/* False: a get would find nothing. Reads nothing from the disk, so true may be wrong. */
+bool sp_store_may_have(struct sp_store *s, struct sp_view key);
 /* Fetches into the processor's caches what a get of that key reads first. */
 void sp_store_prefetch(struct sp_store *s, struct sp_view key);
 /* Announces that the key will probably be got soon. It is then read ahead if the database has

@@ -127,7 +127,7 @@ void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *c
 {
     sp_group_stage_expect_page(st, crawled->page);
     if (crawled->crawled.signature)
-        sp_contents_expect_change(st->contents, crawled->crawled.signature->content_hash);
+        sp_contents_expect_hold(st->contents, crawled->crawled.signature->content_hash);
 }
 
 bool sp_group_stage_expect_known(struct sp_group_stage *st, const struct sp_message *crawled,
@@ -140,7 +140,7 @@ bool sp_group_stage_expect_known(struct sp_group_stage *st, const struct sp_mess
     if (!p.founded)
         sp_group_stage_expect_group(st, p.group);
     if (p.kind == SP_PAGE_CONTENT)
-        sp_contents_expect_change(st->contents, p.content);
+        sp_contents_expect_drop(st->contents, p.content);
     *ret_cell = p.cell;
     *ret_content = p.cell_content;
     return p.in_cell;

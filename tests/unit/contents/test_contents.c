@@ -204,6 +204,28 @@ TEST(a_content_with_the_usual_number_of_holders_has_one_row)
     end(&w);
 }
 
+static uint64_t rows_read(const struct world *w)
+{
+    struct sp_db_counts counts;
+    sp_db_counts(w->db, &counts);
+    return counts.rows_read;
+}
+
+TEST(to_drop_a_content_with_the_usual_number_of_holders_reads_nothing)
+{
+    struct world w;
+    begin(&w, 1 << 20);
+    for (uint32_t i = 0; i < USUAL; i++)
+        hold(&w, 1);
+    commit(&w);
+    reopen(&w);
+    uint64_t before = rows_read(&w);
+    drop(&w, 1);
+    CU_ASSERT_EQUAL(rows_read(&w), before);
+    commit(&w);
+    end(&w);
+}
+
 TEST(what_is_kept_in_memory_fits_its_budget)
 {
     struct world w;
