@@ -303,5 +303,24 @@ def other_fields_called_id_or_text_lose_no_document(work):
         check_in(why, work.run("dedup", "-q", "bad.jsonl", "--removed", "none", code=1).err)
 
 
+def documents_that_were_compared_in_part_are_reported(work):
+    """Two documents that differ only behind text.max_bytes count as equal: every command must say so."""
+    head = "word " * 400
+    work.write("long.jsonl", "".join(json.dumps({"id": tail, "text": head + tail * 99}) + "\n" for tail in (" a", " b")))
+    work.write("a.txt", head + " a" * 99)
+    named = "--id-field", "id", "--text-field", "text"
+    cut = "--set", "text.max_bytes=1KiB"
+    kept = "dedup", "-q", "--kept", "kept", "--removed", "removed"
+    for command in (kept, ("audit", "-q", "--removed", "removed", "--json", "report"),
+                    ("pairs", "-q", *named), ("train", "-q", "-o", "map", *named),
+                    ("cover", "-q", "-o", "cover", "--relation", "jaccard(a, b) > 0.9", *named),
+                    ("evaluate", "-q", "--only", "summary", "--report", "page", *named)):
+        said = work.run(*command, *cut, "long.jsonl").err
+        check_in("records longer than text.max_bytes, compared by their beginning only: 2", said)
+        check("text.max_bytes" not in work.run(*command, "long.jsonl").err, command)
+    check_in("cut at text.max_bytes", work.run("similar", *cut, "a.txt", "a.txt").out)
+    check("cut" not in work.run("similar", "a.txt", "a.txt").out, "a whole text")
+
+
 if __name__ == "__main__":
     main(__name__)

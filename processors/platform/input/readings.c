@@ -34,6 +34,12 @@ void sp_readings_add(struct sp_readings *t, uint64_t records, const char *why)
     t->records += records;
 }
 
+void sp_readings_cut(struct sp_readings *t, bool cut)
+{
+    if (t)
+        t->cut += cut;
+}
+
 void sp_readings_spoil(struct sp_readings *t, const char *why)
 {
     if (t)

@@ -14,6 +14,7 @@ enum { SP_READINGS_REASONS = 16 };
 struct sp_readings {
     uint64_t records; /* all that were read, also those that are not about a page */
     uint64_t bad;     /* those of them that could not be read */
+    uint64_t cut;     /* those of which only the first text.max_bytes were used */
     uint64_t before;  /* not read, because an earlier command with this state had read them */
     struct sp_readings_reason {
         char *why;
@@ -32,6 +33,8 @@ struct sp_readings {
 
 /* Counts `records` records. `why` (copied) says why they could not be read; NULL: they could. */
 void sp_readings_add(struct sp_readings *t, uint64_t records, const char *why);
+/* Counts a record of which only the beginning was used, if `cut`. */
+void sp_readings_cut(struct sp_readings *t, bool cut);
 /* Counts one of the readable records as bad after all. */
 void sp_readings_spoil(struct sp_readings *t, const char *why);
 /* Counts records that are skipped because an earlier command has read them. */

@@ -152,8 +152,8 @@ struct sp_readings;
     "EXIT STATUS\n"                                                                                \
     "  0 done; 1 failed, or too much unreadable (input.max_unreadable); 2 wrong usage\n"
 
-/* Prints how many records could not be read and the commonest reasons. `advice` follows the number:
- * what else the user can do; NULL: nothing is printed. */
+/* Prints how many records were cut, how many could not be read, and the commonest reasons. `advice`
+ * follows the second number: what else the user can do; NULL: nothing is printed of these. */
 void sp_cli_reasons(struct sp_readings *readings, const char *advice);
 /* The exit code of a command that did its work on what could be read. Says which input was empty,
  * that no record could be read, or that more could not than input.max_unreadable allows. */

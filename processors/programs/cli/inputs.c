@@ -232,6 +232,11 @@ static void say_reason(struct sp_readings_reason *r)
 void sp_cli_reasons(struct sp_readings *readings, const char *advice)
 {
     enum { SHOWN = 3 };
+    if (readings->cut)
+        fprintf(
+            stderr,
+            "samepage: records longer than text.max_bytes, compared by their beginning only: %s\n",
+            sp_thousands(readings->cut).text);
     if (readings->bad == 0 || !advice)
         return;
     fprintf(stderr, "samepage: %s of %s records could not be read%s\n",

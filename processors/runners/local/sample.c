@@ -107,6 +107,7 @@ static void on_item(void *arg, const struct sp_input_item *item)
     bool good = item->err == SP_OK &&
                 sp_record_message(r->text, &item->page, &r->scratch, &m, &why) == SP_OK;
     sp_readings_add(r->options->readings, item->records, good ? NULL : why);
+    sp_readings_cut(r->options->readings, sp_text_take_cut(r->text) > 0);
     if (m)
         note_message(r, m);
     sp_message_free(m);

@@ -16,6 +16,7 @@ struct document {
     const char *name;
     struct sp_buf content;
     struct sp_signature *signature;
+    bool cut; /* only its first text.max_bytes were compared */
 };
 
 /* At most `most` bytes, and one more if there are more. */
@@ -92,7 +93,7 @@ static void print_document(const char *label, const struct document *d, enum sp_
     print_language(s->language);
     if (s->shingle_count > 0 && s->shingle_count < s->shingle_total) /* a simhash keeps none */
         printf(", %u smallest %s kept", s->shingle_count, features);
-    putchar('\n');
+    puts(d->cut ? ", cut at text.max_bytes" : "");
 }
 
 static void print_jaccard(const struct sp_similarity_options *o, const struct sp_signature *a,
@@ -185,6 +186,7 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
         else
             d->signature =
                 sp_text_signature(text, content_type(d->name), sp_buf_view(&d->content), false);
+        d->cut = sp_text_take_cut(text) > 0;
     }
     if (code == SP_EXIT_DONE) {
         const struct sp_similarity_options *similarity = &settings.run.bus.group.similarity;
