@@ -256,6 +256,23 @@ def audit_of_statuses_is_about_pages(work):
     check_figures(audit_of(work, "--kept", "status"), expected, "removed later")
 
 
+def statuses_of_pages_without_content_match_no_document(work):
+    """And need none: such a page was only ever a redirect, or dead. Another unknown page is reported."""
+    crawl = [{"url": "http://a.example/a", "content": "one two three four five six"},
+             {"url": "http://a.example/moved", "http_status": 301, "redirect_url": "http://a.example/a"},
+             {"url": "http://a.example/lost", "http_status": 301, "redirect_url": "http://a.example/none"},
+             {"url": "http://a.example/dead", "http_status": 404}]
+    work.write("crawl.jsonl", "".join(json.dumps(fetch) + "\n" for fetch in crawl))
+    work.run("run", "-q", "crawl.jsonl", "-o", "status")
+    for listed in "--removed", "--kept":
+        done = work.run("audit", "crawl.jsonl", listed, "status", "--json", "report")
+        check_equal(json.loads(work.read("report"))["unknown_ids"], 0, listed)
+        check("match no document" not in done.err, done.err)
+    work.write("status", work.read("status").decode().replace("example/a", "example/b"))
+    said = work.run("audit", "crawl.jsonl", "--removed", "status", code=1).err
+    check_in('no id in it matches a document of the input: the first is "http://a.example/b"', said)
+
+
 def audit_of_one_id_for_all_documents(work):
     """A list then names the id again and again. An audit that looked at all documents for each line would not end."""
     line = json.dumps({"url": "http://a.example/", "content": "one two three four five six"}) + "\n"

@@ -269,7 +269,8 @@ static void on_entry(void *arg, const struct sp_audit_entry *entry)
                         .text = entry->text,
                         .head = entry->said == SP_AUDIT_HEAD};
     if (line.first == SP_AUDIT_NONE) {
-        note(&r->unknown, &r->first_unknown, entry->id);
+        if (entry->said != SP_AUDIT_STATUS_NEITHER) /* else the page never had any content */
+            note(&r->unknown, &r->first_unknown, entry->id);
         return;
     }
     r->matched++;
