@@ -150,5 +150,14 @@ def pages_that_leave_a_large_group_at_the_end_of_a_run_are_told_who_wins_among_t
         check_in("verify: no difference", done.err)
 
 
+def the_summary_counts_its_speed_in_records(work):
+    """Pages are fewer than records if URLs are fetched again. Pages a second would be another number."""
+    fetch = {"url": "https://a.example/", "content": "one two three four five six"}
+    work.write("again", (json.dumps(fetch) + "\n") * 1000)
+    rows = dict(re.findall(r"^ +(.+?)  +([\d,.]+)$", work.run("run", "-o", "out", "again").err, re.M))
+    check_equal([rows["records read"], rows["pages"]], ["1,000", "1"], rows)
+    check("records/s" in rows and "pages/s" not in rows, rows)
+
+
 if __name__ == "__main__":
     main(__name__)

@@ -112,7 +112,7 @@ static void print_summary(const struct sp_run_result *r)
         print_row("  similar, judged", r->audit.judged);
     }
     fprintf(stderr, "  %-22s %15.1f\n", "seconds", r->seconds);
-    print_row("pages/s", (uint64_t)per_second(r->records, r->seconds));
+    print_row("records/s", (uint64_t)per_second(r->records, r->seconds));
     fprintf(stderr, "  %-22s %15.1f\n", "MB/s of content", 1e-6 * per_second(r->bytes, r->seconds));
     if (known && r->disk_bytes)
         print_row("bytes per page on disk", r->disk_bytes / known);
