@@ -63,8 +63,10 @@ enum sp_err sp_agreed_tiers(struct sp_worker *w)
         rd_kafka_topic_partition_list_new(w->partitions[SP_TOPIC_TIER1]);
     for (int32_t p = 0; p < w->partitions[SP_TOPIC_TIER1]; p++)
         rd_kafka_topic_partition_list_add(list, w->topics[SP_TOPIC_TIER1], p);
+    /* A commit of the group stage reaches our input a little before it reaches its offsets; a
+     * reader of what is committed waits for these. */
     enum sp_err err =
-        sp_kafka_open(&w->options->kafka, SP_KAFKA_WATCHER, "group", NULL, NULL, &reader, &fault);
+        sp_kafka_open(&w->options->kafka, SP_KAFKA_READER, "group", NULL, NULL, &reader, &fault);
     if (err == SP_OK)
         err = sp_kafka_committed(reader, list, sp_worker_timeout_ms(w), &fault);
     if (err == SP_OK)
