@@ -190,8 +190,7 @@ static enum sp_err read_input(struct sp_audit *a, uint32_t file, uint64_t *bytes
         for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
             const struct sp_batch_item *item = &batch->items[i];
             records += item->records;
-            sp_readings_add(o->readings, item->records, item->err == SP_OK ? NULL : item->why);
-            sp_readings_cut(o->readings, item->cut);
+            sp_batch_item_count(item, o->readings);
             a->result->dead_letters += item->err != SP_OK;
             if (item->err == SP_OK && item->made.len)
                 err = add(a, file, item);

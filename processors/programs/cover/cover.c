@@ -86,8 +86,7 @@ static enum sp_err take_batch(struct cover *c, const struct sp_batch *batch, str
     for (size_t i = 0; i < batch->count; i++) {
         const struct sp_batch_item *item = &batch->items[i];
         c->result->records += item->records;
-        sp_readings_add(c->options->readings, item->records, item->err == SP_OK ? NULL : item->why);
-        sp_readings_cut(c->options->readings, item->cut);
+        sp_batch_item_count(item, c->options->readings);
         c->result->dead_letters += item->err != SP_OK ? item->records : 0;
         if (item->err == SP_OK && item->made.len > 0)
             c->result->filtered +=

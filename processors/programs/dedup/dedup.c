@@ -189,8 +189,7 @@ static enum sp_err handle_item(struct run *r, const char *file, const struct sp_
 {
     struct sp_dedup_record d;
     r->since_barrier++;
-    sp_readings_add(r->options->readings, item->records, item->err == SP_OK ? NULL : item->why);
-    sp_readings_cut(r->options->readings, item->cut);
+    sp_batch_item_count(item, r->options->readings);
     if (item->err != SP_OK)
         return put_dead(r, file, item);
     enum sp_err err = sp_dedup_read(item->made, &d);

@@ -79,9 +79,7 @@ static void take_batch(struct reading *r, struct sp_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
         struct sp_batch_item *item = &batch->items[i];
-        sp_readings_add(r->trace->options.readings, item->records,
-                        item->err == SP_OK ? NULL : item->why);
-        sp_readings_cut(r->trace->options.readings, item->cut);
+        sp_batch_item_count(item, r->trace->options.readings);
         r->file->content_bytes += item->content_bytes;
         r->file->dead_letters += item->err != SP_OK;
         const struct sp_message *m = item->message;

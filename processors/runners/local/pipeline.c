@@ -67,6 +67,12 @@ struct work {
     struct sp_batch *batch;
 };
 
+void sp_batch_item_count(const struct sp_batch_item *item, struct sp_readings *readings)
+{
+    sp_readings_add(readings, item->records, item->err == SP_OK ? NULL : item->why);
+    sp_readings_cut(readings, item->cut);
+}
+
 static struct sp_view keep(struct sp_batch *batch, struct sp_view bytes)
 {
     /* An offset for now: the buffer may move until the batch is complete. */

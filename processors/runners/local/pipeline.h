@@ -8,6 +8,7 @@
 #define SP_LOCAL_PIPELINE_H
 
 #include "input/input.h"
+#include "input/readings.h"
 #include "page/message.h"
 #include "text/text.h"
 
@@ -26,6 +27,9 @@ struct sp_batch_item {
     bool cut;            /* of the content only text.max_bytes were read */
     struct sp_view made; /* with a maker: what it made, empty for nothing; instead of a message */
 };
+
+/* Counts it among what was read; NULL is allowed. */
+void sp_batch_item_count(const struct sp_batch_item *item, struct sp_readings *readings);
 
 struct sp_batch {
     struct sp_batch_item *items;

@@ -67,8 +67,7 @@ static struct document *document_of(struct collection *c, struct sp_message *m)
 /* Keeps a page's last fetch with content. */
 static void note_item(struct collection *c, struct sp_batch_item *item)
 {
-    sp_readings_add(&c->readings, item->records, item->err == SP_OK ? NULL : item->why);
-    sp_readings_cut(&c->readings, item->cut);
+    sp_batch_item_count(item, &c->readings);
     if (!item->message || item->message->crawled.page_kind != SP_PAGE_CONTENT)
         return;
     struct document *d = document_of(c, item->message);
