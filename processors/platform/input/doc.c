@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/url.h"
 #include "base/utf8.h"
 #include "input/json.h"
 #include "input/parser.h"
@@ -108,4 +109,14 @@ bool sp_input_time(struct sp_view text, int64_t *ret_ms)
     }
     *ret_ms = ((int64_t)timegm(&t) - zone * 60) * 1000 + fraction;
     return true;
+}
+
+void sp_input_put_named(struct sp_buf *out, struct sp_view name)
+{
+    struct sp_buf scratch = {0};
+    if (sp_url_canonical(name, &scratch) == SP_OK)
+        sp_buf_put_view(out, name);
+    else
+        sp_input_put_doc(out, name);
+    sp_buf_done(&scratch);
 }

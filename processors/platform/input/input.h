@@ -166,10 +166,10 @@ enum sp_err sp_page_schema_decode(const struct sp_page_schema *schema, struct sp
 /* Appends the URL that stands for a document without one: doc:ID, with control characters, spaces,
  * %, # and bytes that are not UTF-8 as %XX. */
 void sp_input_put_doc(struct sp_buf *out, struct sp_view id);
+/* Appends the URL of the page that a user names: by its URL, or a document by its id. */
+void sp_input_put_named(struct sp_buf *out, struct sp_view name);
 
-/* Whether the file is XML, but not the dump of a MediaWiki, as the sitemaps and feeds of a site
- * are.
- */
+/* Whether the file is XML, but not the dump of a MediaWiki: a sitemap or a feed of a site. */
 bool sp_input_is_other_xml(const char *file);
 
 /* Whether a folder as input includes a file of that name. */

@@ -24,18 +24,13 @@ struct arguments {
 
 /* ---- which pages ---- */
 
-/* Adds a page by its URL. Another id is that of a document, as with input.id_field. */
 static void add_name(struct arguments *a, struct sp_view name)
 {
-    struct sp_buf scratch = {0}, doc = {0};
-    if (sp_url_canonical(name, &scratch) != SP_OK) {
-        sp_input_put_doc(&doc, name);
-        name = sp_buf_view(&doc);
-    }
+    struct sp_buf url = {0};
+    sp_input_put_named(&url, name);
     sp_grow(&a->names, &a->cap, a->count + 1);
-    a->names[a->count++] = sp_view_dup(name);
-    sp_buf_done(&scratch);
-    sp_buf_done(&doc);
+    a->names[a->count++] = sp_view_dup(sp_buf_view(&url));
+    sp_buf_done(&url);
 }
 
 /* Returns whether there is a line. What is longer than a URL can be is cut, and then is none. */

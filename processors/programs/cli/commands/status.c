@@ -126,16 +126,13 @@ static bool find_last(struct lookup *l, struct sp_view key, int32_t partition, i
     return found;
 }
 
-/* Leaves the key of its page in l->text; an id that is not a URL is that of a document. */
+/* Leaves the key of its page in l->text. */
 static bool find_page(struct lookup *l, const char *name, struct sp_id *ret_page)
 {
-    struct sp_buf doc = {0};
-    bool usable = sp_url_page(sp_view_str(name), &l->text, ret_page) == SP_OK;
-    if (!usable) {
-        sp_input_put_doc(&doc, sp_view_str(name));
-        usable = sp_url_page(sp_buf_view(&doc), &l->text, ret_page) == SP_OK;
-        sp_buf_done(&doc);
-    }
+    struct sp_buf url = {0};
+    sp_input_put_named(&url, sp_view_str(name));
+    bool usable = sp_url_page(sp_buf_view(&url), &l->text, ret_page) == SP_OK;
+    sp_buf_done(&url);
     return usable;
 }
 
