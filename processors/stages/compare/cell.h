@@ -335,7 +335,7 @@ struct sp_relied_row {
     uint32_t slot;
     uint32_t home;
     struct sp_id content;
-    uint32_t clean_at; /* of the slot's list; 0: unknown */
+    uint32_t clean_at; /* of the slot's list */
 };
 bool sp_relied_decode(struct sp_view key, struct sp_view value, struct sp_relied_row *ret_row);
 bool sp_recall_decode(struct sp_view key, struct sp_recall *ret_recall);

@@ -61,11 +61,10 @@ static void take_key(struct sp_view key, uint32_t *ret_a, uint32_t *ret_home,
 
 bool sp_relied_decode(struct sp_view key, struct sp_view value, struct sp_relied_row *ret_row)
 {
-    if (key.len != KEY_BYTES)
+    if (key.len != KEY_BYTES || value.len != VALUE_BYTES)
         return false;
     take_key(key, &ret_row->slot, &ret_row->home, &ret_row->content);
-    /* Older states do not have it. */
-    ret_row->clean_at = value.len == VALUE_BYTES ? (uint32_t)sp_get_big_endian(value.data, 4) : 0;
+    ret_row->clean_at = (uint32_t)sp_get_big_endian(value.data, VALUE_BYTES);
     return true;
 }
 

@@ -26,9 +26,7 @@ struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *o
     }
     struct sp_view value = {0};
     enum sp_err err = sp_store_get(store, sp_view("B", 1), &value);
-    bool whole = value.len == sizeof st->stored_head ||
-                 value.len == offsetof(struct sp_group_stage_head, epochs); /* of 0.2.0 */
-    if (err == SP_OK && whole)
+    if (err == SP_OK && value.len == sizeof st->stored_head)
         memcpy(&st->stored_head, value.data, value.len);
     else if (err != SP_NOT_FOUND && st->err == SP_OK)
         st->err = err == SP_OK ? SP_CORRUPT : err;
