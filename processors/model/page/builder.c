@@ -199,12 +199,34 @@ static void put_hashes(uint32_t *to, const uint32_t *hashes, size_t count)
         memcpy(to, hashes, count * sizeof *hashes);
 }
 
+static bool has_shingles(const struct sp_builder *b)
+{
+    return b->options.method == SP_METHOD_SHINGLES || b->options.method == SP_METHOD_COMBINED;
+}
+
+/* The words of the only shingle: a text that repeats one word has one, however long it is. */
+static struct sp_view single_shingle(const struct sp_builder *b)
+{
+    size_t count = b->word_count < SP_SHINGLE_WORDS ? b->word_count : SP_SHINGLE_WORDS;
+    return sp_view(b->words, count * sizeof *b->words);
+}
+
+/* Texts of the same single shingle are one content (content_hash), so their sentences are equal. */
+static void keep_one_sentence(struct sp_builder *b)
+{
+    b->sentence_count = 0;
+    if (b->options.max_sentences > 0)
+        add_sentence(b, single_shingle(b));
+}
+
 static struct sp_signature *finish_shingles(struct sp_builder *b)
 {
     uint32_t length[SP_DIMS];
     reserve(b, 1);
     size_t total = make_shingles(b, length);
     uint32_t kept = total < b->options.max_shingles ? (uint32_t)total : b->options.max_shingles;
+    if (total == 1)
+        keep_one_sentence(b);
     struct sp_signature *s = sp_signature_alloc(kept, b->sentence_count);
     memcpy(s->length, length, sizeof length);
     s->shingle_total = (uint32_t)total;
@@ -290,9 +312,14 @@ static struct sp_signature *finish_sentences(struct sp_builder *b)
 }
 
 /* Equal contents share one stored signature, so the hash covers everything that a signature is made
- * of: the words and, if sentences are kept, their ends and stems. */
-static struct sp_id content_hash(const struct sp_builder *b)
+ * of: the words and, if sentences are kept, their ends and stems. Two texts of one shingle each are
+ * compared by it (similarity.h), so there it covers this shingle only. */
+static struct sp_id content_hash(const struct sp_builder *b, uint32_t total)
 {
+    if (total == 1 && has_shingles(b)) {
+        struct sp_view shingle = single_shingle(b);
+        return sp_hash128(shingle.data, shingle.len);
+    }
     struct sp_id words = sp_hash128(b->words, b->word_count * sizeof *b->words);
     switch (b->options.method) {
     case SP_METHOD_SENTENCES:
@@ -324,7 +351,7 @@ struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language)
     b->salt = b->options.languages_apart ? (uint32_t)sp_mix64(language) : 0;
     struct sp_signature *s = finish[b->options.method](b);
     s->params = b->params;
-    s->content_hash = content_hash(b);
+    s->content_hash = content_hash(b, s->shingle_total);
     /* Two pages with equal words may declare different languages. */
     s->content_hash.lo ^= b->options.languages_apart ? sp_mix64(language) : 0;
     s->language = language;

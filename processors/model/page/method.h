@@ -31,7 +31,7 @@ enum { SP_SIGNATURE_VERSION = 1 };
  * is refused. */
 static inline int sp_signature_version(enum sp_method method)
 {
-    return SP_SIGNATURE_VERSION + (method == SP_METHOD_SIMHASH || method == SP_METHOD_LCS);
+    return SP_SIGNATURE_VERSION + (method != SP_METHOD_COSINE && method != SP_METHOD_SENTENCES);
 }
 
 enum {

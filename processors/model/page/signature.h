@@ -20,7 +20,8 @@
  * Two distinct shingles of one page with equal hashes count as one (labelled: as two occurrences of
  * one), so that |A| may be one too small: of one page in 8,000 that has 1,024 shingles, and of half
  * of those with 77,000. Two unrelated pages of 1,024 shingles share one by accident once in 4,000
- * pairs, which moves their J by 0.0005.
+ * pairs, which moves their J by 0.0005. Two texts of one shingle each would be equal once in 4
+ * billion pairs, so these are compared by their content hash, which is that of the shingle's words.
  *
  * Only the `max_shingles` smallest hashes are kept. J is exact for pages with no more shingles than
  * that, and the bottom-k estimate (Broder 1997) for larger ones, which have shingle_total >
@@ -57,7 +58,8 @@ struct sp_signature {
     uint32_t refs;
     uint32_t params; /* hash of version and parameters; signatures with different ones are never
                       * compared */
-    struct sp_id content_hash; /* of the words in order: equal means "exactly equal content" */
+    struct sp_id content_hash; /* of the words in order, or of the words of the only shingle: equal
+                                * means "exactly equal content" */
     uint32_t length[SP_DIMS];  /* the length vector */
     uint32_t shingle_total;    /* |A| = sum of length[] */
     uint32_t shingle_count;    /* kept: min(shingle_total, max_shingles) */

@@ -18,6 +18,11 @@ struct sp_range {
 void sp_comparable(const struct sp_signature *a, const struct sp_signature *b,
                    struct sp_range *ret_a, struct sp_range *ret_b);
 
+/* Whether each text has one shingle and they differ, although their hashes of 32 bits may be equal:
+ * with millions of short texts, some pairs are. By the method sentences, false. */
+bool sp_single_shingles_differ(const struct sp_similarity_options *o, const struct sp_signature *a,
+                               const struct sp_signature *b);
+
 /* F of the methods that compare the signatures' sets by Jaccard similarity. */
 bool sp_jaccard_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
                         const struct sp_signature *b, double *ret_similarity);

@@ -137,11 +137,18 @@ static bool lengths_reach(const struct sp_similarity_options *o, const struct sp
     return max > 0 && reaches(min, max, o->threshold);
 }
 
+bool sp_single_shingles_differ(const struct sp_similarity_options *o, const struct sp_signature *a,
+                               const struct sp_signature *b)
+{
+    return a->shingle_total == 1 && b->shingle_total == 1 && o->method != SP_METHOD_SENTENCES &&
+           !sp_id_eq(a->content_hash, b->content_hash);
+}
+
 bool sp_jaccard_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
                         const struct sp_signature *b, double *ret_similarity)
 {
     double j = 1;
-    if (!lengths_reach(o, a, b))
+    if (!lengths_reach(o, a, b) || sp_single_shingles_differ(o, a, b))
         return false;
     if (a == b ? a->shingle_count == 0 : !sp_jaccard_at_least(a, b, o->threshold, &j))
         return false;
@@ -155,7 +162,7 @@ bool sp_similar_sharing(const struct sp_similarity_options *o, const struct sp_s
 {
     size_t all = (size_t)a->shingle_count + b->shingle_count - shared;
     if (a->params != b->params || all == 0 || !reaches((double)shared, (double)all, o->threshold) ||
-        !lengths_reach(o, a, b))
+        !lengths_reach(o, a, b) || sp_single_shingles_differ(o, a, b))
         return false;
     if (ret_similarity)
         *ret_similarity = (double)shared / (double)all;

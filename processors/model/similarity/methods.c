@@ -46,8 +46,9 @@ void sp_similarity_options_default(struct sp_similarity_options *ret_options)
 static double jaccard_measure(const struct sp_similarity_options *o, const struct sp_signature *a,
                               const struct sp_signature *b)
 {
-    (void)o;
-    return smaller(sp_jaccard(a, b), sp_length_bound(a->length, b->length));
+    return sp_single_shingles_differ(o, a, b)
+               ? 0
+               : smaller(sp_jaccard(a, b), sp_length_bound(a->length, b->length));
 }
 
 static bool sentences_reach(const struct sp_similarity_options *o, const struct sp_signature *a,

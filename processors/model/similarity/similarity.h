@@ -5,6 +5,9 @@
  *   F(A, B) = J >= tau, and the length vectors' bound reaches tau (section 4 of the
  *             paper made lossless)
  *
+ * Two texts of one shingle each are similar if their contents are equal, because hashes of 32 bits
+ * do not tell millions of short texts apart.
+ *
  * All methods are pure and symmetric. F holds for two pages of equal content if the content has
  * anything to compare. Thread rule: any thread. */
 #ifndef SP_SIMILARITY_SIMILARITY_H
@@ -65,8 +68,8 @@ enum sp_err sp_similarity_check(const struct sp_similarity_options *o, uint32_t 
 double sp_similarity(const struct sp_similarity_options *o, const struct sp_signature *a,
                      const struct sp_signature *b);
 
-/* J; exact if neither signature is capped, else the bottom-k estimate over the hash range that both
- * know. Of two empty pages 0: a page without words resembles nothing. */
+/* J of the hashes; exact if neither signature is capped, else the bottom-k estimate over the hash
+ * range that both know. Of two empty pages 0: a page without words resembles nothing. */
 double sp_jaccard(const struct sp_signature *a, const struct sp_signature *b);
 
 /* Whether J >= threshold; if so, sets *ret_j to J, which equals that of sp_jaccard to the last bit.

@@ -204,6 +204,39 @@ TEST(four_fifths_reach_a_threshold_of_four_fifths)
     sp_signature_unref(b);
 }
 
+/* About one in 4 billion pairs of texts has equal hashes of different shingles. */
+TEST(texts_of_one_shingle_are_compared_by_their_content)
+{
+    static const enum sp_method methods[] = {SP_METHOD_SHINGLES, SP_METHOD_COMBINED};
+    struct sp_signature *a = random_signature(1, 1, 1000), *b = random_signature(1, 1, 1000);
+    struct sp_signature *two = random_signature(2, 2, 1000);
+    memcpy(b->length, a->length, sizeof a->length);
+    memcpy(two->length, a->length, sizeof a->length);
+    two->length[0]++;
+    a->hashes[0] = b->hashes[0] = 7;
+    two->hashes[0] = 7;
+    two->hashes[1] = 8;
+    for (size_t i = 0; i < 2; i++) {
+        struct sp_similarity_options o = {.method = methods[i], .threshold = 0.5};
+        CU_ASSERT(!sp_similar(&o, a, b, NULL));
+        CU_ASSERT_EQUAL(sp_similarity(&o, a, b), 0);
+        CU_ASSERT(sp_similar(&o, a, a, NULL));
+        CU_ASSERT(sp_similar(&o, a, two, NULL));
+        CU_ASSERT(sp_similar(&o, two, b, NULL));
+    }
+    struct sp_similarity_options o = {.method = SP_METHOD_SHINGLES, .threshold = 0.5};
+    CU_ASSERT(!sp_similar_sharing(&o, a, b, 1, NULL));
+    CU_ASSERT(sp_similar_sharing(&o, a, two, 1, NULL));
+    o.method = SP_METHOD_SENTENCES; /* two contents can have the same sentence */
+    CU_ASSERT(sp_similar(&o, a, b, NULL));
+    b->content_hash = a->content_hash;
+    o.method = SP_METHOD_SHINGLES;
+    CU_ASSERT(sp_similar(&o, a, b, NULL));
+    sp_signature_unref(a);
+    sp_signature_unref(b);
+    sp_signature_unref(two);
+}
+
 TEST(a_page_without_words_resembles_nothing)
 {
     struct sp_signature *a = random_signature(0, 0, 10), *b = random_signature(5, 5, 1000);

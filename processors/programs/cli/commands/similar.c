@@ -76,23 +76,24 @@ static bool is_set_method(enum sp_method method)
 
 static void print_document(const char *label, const struct document *d, enum sp_method method)
 {
-    static const char *const names[] = {[SP_FEATURES_SHINGLES] = "shingles",
-                                        [SP_FEATURES_WORDS] = "distinct words",
-                                        [SP_FEATURES_SENTENCES] = "sentences",
-                                        [SP_FEATURES_SENTENCE_SEQUENCE] = "sentences"};
+    static const char *const names[] = {[SP_FEATURES_SHINGLES] = "shingle",
+                                        [SP_FEATURES_WORDS] = "distinct word",
+                                        [SP_FEATURES_SENTENCES] = "sentence",
+                                        [SP_FEATURES_SENTENCE_SEQUENCE] = "sentence"};
     static const char *const formats[] = {"HTML", "Markdown", "plain text"};
     const char *features = names[sp_method_info(method)->features];
     const struct sp_signature *s = d->signature;
     SP_ASSERT(s);
     printf("%s  %s\n", label, d->name);
-    printf("   %s, %s %s", formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],
-           sp_thousands(s->shingle_total).text, features);
+    printf("   %s, %s %s%s",
+           formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],
+           sp_thousands(s->shingle_total).text, features, s->shingle_total == 1 ? "" : "s");
     if (is_set_method(method))
         printf(", lengths (%u, %u, %u)", s->length[0], s->length[1], s->length[2]);
     printf(", language ");
     print_language(s->language);
     if (s->shingle_count > 0 && s->shingle_count < s->shingle_total) /* a simhash keeps none */
-        printf(", %u smallest %s kept", s->shingle_count, features);
+        printf(", %u smallest %ss kept", s->shingle_count, features);
     puts(d->cut ? ", cut at text.max_bytes" : "");
 }
 
@@ -124,6 +125,11 @@ static void print_measure(const struct sp_similarity_options *o, const struct sp
     printf("threshold              %.4f\n", o->threshold);
 }
 
+static bool has_one_shingle(const struct sp_similarity_options *o, const struct sp_signature *s)
+{
+    return s->shingle_total == 1 && sp_method_info(o->method)->features == SP_FEATURES_SHINGLES;
+}
+
 static const char *reason(const struct sp_similarity_options *o, const struct sp_signature *a,
                           const struct sp_signature *b)
 {
@@ -133,6 +139,8 @@ static const char *reason(const struct sp_similarity_options *o, const struct sp
         return "the similarity is below the threshold";
     if (sp_length_bound(a->length, b->length) + 1e-9 < o->threshold)
         return "the lengths are too different";
+    if (has_one_shingle(o, a) && has_one_shingle(o, b))
+        return "their only shingles differ, although their hashes are equal";
     return "inside the band, the sentences differ too much";
 }
 
@@ -147,8 +155,9 @@ static void explain(const struct sp_similarity_options *o, const struct sp_signa
     if (a->shingle_total == 0 || b->shingle_total == 0)
         printf("\nnot near duplicates: a page without words resembles nothing\n");
     else if (sp_id_eq(a->content_hash, b->content_hash))
-        printf("\n%s: the words are exactly the same\n",
-               similar ? "near duplicates" : "not near duplicates");
+        printf("\n%s: %s\n", similar ? "near duplicates" : "not near duplicates",
+               has_one_shingle(o, a) ? "their only shingle is the same"
+                                     : "the words are exactly the same");
     else if (similar)
         printf("\nnear duplicates\n");
     else
