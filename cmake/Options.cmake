@@ -38,6 +38,8 @@ if(NOT SP_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLA
   endif()
 endif()
 add_compile_options(-Wall -Wextra -fno-omit-frame-pointer)
+# The same input gives the same output on every machine: some would multiply and add with one rounding.
+add_compile_options(-ffp-contract=off)
 # A text from outside is no format, and no object depends on when it was compiled.
 add_compile_options(-Werror=format-security -Werror=date-time)
 # GCC 12 guesses the type of a function nobody declared, takes any pointer for another, and goes on.

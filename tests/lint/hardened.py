@@ -17,7 +17,7 @@ import sys
 # With checked sizes these functions are replaced by others. (Not snprintf, which stays where the
 # compiler has proved that the size is right.)
 UNCHECKED = re.compile(r"^(\S+?):.* U (v?printf|v?fprintf|v?sprintf)(@|$)")
-OPTIONS = ("-fstack-protector-strong", "-D_FORTIFY_SOURCE=3")
+OPTIONS = ("-fstack-protector-strong", "-D_FORTIFY_SOURCE=3", "-ffp-contract=off")  # the last: Options.cmake says why
 
 
 def said(*command):

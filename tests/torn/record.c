@@ -212,13 +212,12 @@ static int note(enum operation operation, int done, int at, const char *a, const
     return done;
 }
 
-static int named(enum operation operation, long call, const char *a, const char *b, long argument)
+/* Of a call that was made with the lock held. */
+static int noted(enum operation operation, long done, const char *a, const char *b)
 {
-    pthread_mutex_lock(&lock);
-    int done = (int)syscall(call, a, b ? (long)b : argument);
-    note(operation, done, AT_FDCWD, a, b);
+    note(operation, (int)done, AT_FDCWD, a, b);
     pthread_mutex_unlock(&lock);
-    return done;
+    return (int)done;
 }
 
 int unlinkat(int at, const char *path, int flags)
@@ -230,35 +229,39 @@ int unlinkat(int at, const char *path, int flags)
     return done;
 }
 
+/* The calls of these names have no numbers on arm64. */
 int rename(const char *from, const char *to)
 {
-    return named(RENAME, SYS_rename, from, to, 0);
+    pthread_mutex_lock(&lock);
+    return noted(RENAME, syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0), from, to);
 }
 
 int link(const char *from, const char *to)
 {
-    return named(LINK, SYS_link, from, to, 0);
+    pthread_mutex_lock(&lock);
+    return noted(LINK, syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0), from, to);
 }
 
 int unlink(const char *path)
 {
-    return named(UNLINK, SYS_unlink, path, NULL, 0);
-}
-
-int remove(const char *path)
-{
-    int done = named(UNLINK, SYS_unlink, path, NULL, 0);
-    return done != 0 && errno == EISDIR ? named(RMDIR, SYS_rmdir, path, NULL, 0) : done;
+    return unlinkat(AT_FDCWD, path, 0);
 }
 
 int rmdir(const char *path)
 {
-    return named(RMDIR, SYS_rmdir, path, NULL, 0);
+    return unlinkat(AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+int remove(const char *path)
+{
+    int done = unlink(path);
+    return done != 0 && errno == EISDIR ? rmdir(path) : done;
 }
 
 int mkdir(const char *path, mode_t mode)
 {
-    return named(MKDIR, SYS_mkdir, path, NULL, (long)mode);
+    pthread_mutex_lock(&lock);
+    return noted(MKDIR, syscall(SYS_mkdirat, AT_FDCWD, path, mode), path, NULL);
 }
 
 /* ---- bytes ---- */

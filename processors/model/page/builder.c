@@ -35,9 +35,8 @@ static const uint64_t padding = 0x5bd1e9955bd1e995ull;
 static uint32_t params_of(const struct sp_signature_options *o)
 {
     uint32_t dictionary = o->dictionary ? o->dictionary->fingerprint : 0;
-    uint32_t version = (uint32_t)sp_signature_version(o->method);
-    uint32_t fields[] = {version,       SP_SHINGLE_WORDS, o->max_shingles, o->max_sentences,
-                         o->text_scope, dictionary,       o->repeats};
+    uint32_t fields[] = {SP_SIGNATURE_VERSION, SP_SHINGLE_WORDS, o->max_shingles, o->max_sentences,
+                         o->text_scope,        dictionary,       o->repeats};
     uint64_t hash = sp_hash64(fields, sizeof fields);
     if (o->method != SP_METHOD_SHINGLES)
         hash = sp_mix64(hash + o->method);

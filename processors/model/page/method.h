@@ -24,15 +24,9 @@ enum sp_method {
     SP_METHOD_COUNT
 };
 
-/* Incremented when the same text would give another signature, by any method. */
-enum { SP_SIGNATURE_VERSION = 1 };
-
-/* The version of the method's signatures and of their rows in the index. A state of another version
- * is refused. */
-static inline int sp_signature_version(enum sp_method method)
-{
-    return SP_SIGNATURE_VERSION + (method != SP_METHOD_COSINE && method != SP_METHOD_SENTENCES);
-}
+/* Incremented when the same text would give another signature, by any method, or its row in the
+ * index is another. A state of another version is refused. */
+enum { SP_SIGNATURE_VERSION = 2 };
 
 enum {
     SP_SIMHASH_WORDS = 2, /* of 32 bits */

@@ -35,10 +35,7 @@ static void put_fingerprint(const struct sp_config *c, const struct sp_partition
                             struct sp_buf *out)
 {
     char line[64];
-    struct sp_similarity_options similarity;
-    sp_settings_similarity(c, &similarity);
-    snprintf(line, sizeof line, SP_SETTINGS_SIGNATURES "%d\n",
-             sp_signature_version(similarity.method));
+    snprintf(line, sizeof line, SP_SETTINGS_SIGNATURES "%d\n", SP_SIGNATURE_VERSION);
     sp_buf_put_str(out, line);
     if (map->dictionary.fingerprint) {
         snprintf(line, sizeof line, SP_SETTINGS_DICTIONARY "%08x\n", map->dictionary.fingerprint);

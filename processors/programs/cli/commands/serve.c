@@ -233,16 +233,15 @@ static int read_settings(struct arguments *a)
             found = line;
         else
             err = sp_config_assign(&config, line, &fault);
-    struct sp_similarity_options similarity;
-    sp_settings_similarity(&config, &similarity);
-    snprintf(version, sizeof version, SP_SETTINGS_SIGNATURES "%d",
-             sp_signature_version(similarity.method));
+    snprintf(version, sizeof version, SP_SETTINGS_SIGNATURES "%d", SP_SIGNATURE_VERSION);
     if (err == SP_OK && strcmp(found, version) != 0)
         err = sp_fault_set(&fault, SP_STATE_FORMAT,
                            "its signatures are of another version of samepage");
     int code = -1;
     if (err != SP_OK)
         code = sp_cli_failed("the state in %s cannot be served: %s", o->state, fault.text);
+    struct sp_similarity_options similarity;
+    sp_settings_similarity(&config, &similarity);
     o->tier1 = (uint32_t)config.tier1_partitions;
     o->threshold = similarity.threshold;
     o->method = similarity.method;
