@@ -106,6 +106,18 @@ TEST(an_unknown_charset_is_utf_8_or_windows_1252)
     TEXT("text/plain; charset=windows-1258", "a\xec", "\u00e1\n");
 }
 
+/* It has more characters of UTF-8 than other bytes; the one that the end cuts off does not count.
+ */
+TEST(a_page_of_an_unknown_charset_may_be_utf_8_with_errors)
+{
+    TEXT("text/html", "<p>\xd0\x9c\xd0\xb8\xd1", "Ми\uFFFD\n");
+    TEXT("text/plain", "caf\xc3\xa9, \xe6\x97", "café, \uFFFD\n");
+    TEXT("text/plain", "caf\xc3\xa9, na\xc3\xafve, caf\xe9.", "café, naïve, caf\uFFFD.\n");
+    TEXT("text/plain", "caf\xc3\xa9, caf\xe9.", "cafÃ©, café.\n");
+    TEXT("text/html", "<meta charset=koi8-r>\xed\xc9\xd2\xd0\x9c\xd0\xb8\xd0\xb8\xd0\xb8\xd1",
+         "Мирп°п╦п╦п╦я\n");
+}
+
 TEST(invalid_bytes_are_replaced)
 {
     TEXT("text/plain; charset=utf-8",

@@ -5,7 +5,8 @@
  * XML declarations. A meta tag behind the prescan's bytes counts by the standard as well
  * (13.2.6.4.4); it is looked for only if the page is not UTF-8 without it. Only labels of the
  * standard reach iconv (labels.h), which knows many more and treats some as commands; any other
- * counts as not named.
+ * counts as not named. If none is named, a page with a few errors is still UTF-8: crawlers cut
+ * pages within a character, and one byte must not change the words of all others.
  *
  * Invariant: any bytes give text; the output is at most six times the input. */
 #include "text/charset.h"
@@ -215,8 +216,9 @@ struct sp_view sp_charset_utf8(struct sp_charset *c, struct sp_view content_type
         return content;
     if (!name && html)
         name = named_in_tags(content, content.len);
-    if (!(name && is_utf8(name)) &&
-        ((name && open_converter(c, name)) || open_converter(c, "windows-1252")))
+    if (!name)
+        name = sp_utf8_likely(content) ? "utf-8" : "windows-1252";
+    if (!is_utf8(name) && (open_converter(c, name) || open_converter(c, "windows-1252")))
         return convert(c, content);
     sp_buf_reset(&c->out);
     sp_utf8_repair(content, &c->out);

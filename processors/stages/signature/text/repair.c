@@ -21,6 +21,19 @@ bool sp_utf8_valid(struct sp_view text)
     return true;
 }
 
+bool sp_utf8_likely(struct sp_view text)
+{
+    size_t characters = 0, errors = 0;
+    for (size_t i = 0, size; i < text.len; i += size) {
+        sp_utf8_get(text.data + i, text.len - i, &size);
+        if (sp_utf8_length(text.data + i, text.len - i) > 0)
+            characters += size > 1;
+        else
+            errors += i + size < text.len;
+    }
+    return characters > errors;
+}
+
 void sp_utf8_repair(struct sp_view text, struct sp_buf *out)
 {
     const struct sp_scan_kernel *kernel = sp_scan_kernel();
