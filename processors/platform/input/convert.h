@@ -24,7 +24,7 @@ enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_inpu
  * column has a name that is common for texts, ids and URLs. Returns its first line; empty if it is
  * no such table. */
 struct sp_view sp_convert_foreign_table(struct sp_view head, const char *file);
-/* The most bytes that sp_convert_detect needs, for a file that does not begin with '{'. */
+/* How many of the first bytes of a file its format is recognised by. */
 enum { SP_CONVERT_HEAD = 1 << 16 };
 
 struct sp_convert;

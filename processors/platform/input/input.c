@@ -74,23 +74,27 @@ static void find_document(struct sp_input *in, struct sp_view head)
         sp_buf_put_view(&in->header, sp_convert_foreign_table(head, name));
 }
 
+/* What the format is recognised by, however many bytes a pipe gives at once. */
+static struct sp_view head_of(struct sp_window *w)
+{
+    sp_window_want(w, SP_CONVERT_HEAD);
+    return sp_view(w->buf.data, w->buf.len < SP_CONVERT_HEAD ? w->buf.len : SP_CONVERT_HEAD);
+}
+
 /* Sets up the conversion to lines, which begins with what has been read of the file so far. */
 static void find_conversion(struct sp_input *in)
 {
     struct sp_window *w = &in->window;
     const struct sp_input_fields *fields = &in->options.fields;
+    struct sp_view head = head_of(w);
     char separator = ',';
-    if (w->buf.len == 0 || w->buf.data[0] == '{')
+    if (head.len == 0 || head.data[0] == '{')
         return;
-    size_t before;
-    do
-        before = sp_convert_separator_line(sp_buf_view(&w->buf));
-    while (w->buf.len < SP_CONVERT_HEAD &&
-           !memchr(w->buf.data + before, '\n', w->buf.len - before) && sp_window_more(w));
+    size_t before = sp_convert_separator_line(head);
     enum sp_convert_kind kind =
-        sp_convert_detect(sp_buf_view(&w->buf), fields, in->files[in->next_file - 1], &separator);
+        sp_convert_detect(head, fields, in->files[in->next_file - 1], &separator);
     if (kind == SP_CONVERT_NONE) {
-        find_document(in, sp_buf_view(&w->buf));
+        find_document(in, head);
         return;
     }
     w->convert = sp_convert_new(kind, separator, fields, w->max_record);
@@ -161,9 +165,24 @@ static enum sp_err open_as(struct sp_input *in, struct sp_fault *fault,
     return SP_OK;
 }
 
-static enum sp_err open_next(struct sp_input *in, struct sp_fault *fault)
+/* What the file is if it is not read; NULL: it is. */
+static const char *foreign_format(struct sp_input *in)
 {
     struct sp_window *w = &in->window;
+    if (in->is_tar)
+        return "a tar archive; unpack it and name its folder, or pipe its files in: "
+               "tar -xOf FILE | samepage ... -";
+    if (in->format != SP_INPUT_LINES || w->convert)
+        return NULL;
+    struct sp_view head = head_of(w);
+    const char *foreign = sp_input_foreign(head);
+    return foreign ? foreign
+                   : sp_input_misnamed(head, in->files[in->next_file - 1],
+                                       sp_source_is_packed(w->source));
+}
+
+static enum sp_err open_next(struct sp_input *in, struct sp_fault *fault)
+{
     in->next_file++;
     enum sp_err err = open_as(in, fault, sp_source_open);
     if (err == SP_OK && in->is_text) {
@@ -174,13 +193,7 @@ static enum sp_err open_next(struct sp_input *in, struct sp_fault *fault)
     }
     if (err != SP_OK)
         return err;
-    const char *foreign = in->is_tar
-                              ? "a tar archive; unpack it and name its folder, or pipe its files "
-                                "in: tar -xOf FILE | samepage ... -"
-                              : sp_input_foreign(sp_buf_view(&w->buf));
-    if (!foreign && in->format == SP_INPUT_LINES && !w->convert)
-        foreign = sp_input_misnamed(sp_buf_view(&w->buf), in->files[in->next_file - 1],
-                                    sp_source_is_packed(w->source));
+    const char *foreign = foreign_format(in);
     if (foreign)
         return sp_fault_set(fault, SP_INVALID, "%s is %s", in->files[in->next_file - 1], foreign);
     return in->header.len ? refuse_table(in, fault) : SP_OK;

@@ -411,6 +411,32 @@ TEST(lines_of_another_format_before_json_lines_are_dead_letters)
     }
 }
 
+/* As from a pipe that is filled slowly. */
+TEST(the_format_does_not_depend_on_how_many_bytes_are_read_at_once)
+{
+    static const struct reading bytewise = {.chunk_bytes = 1};
+    static const char *const texts[] = {
+        "{\"log\": {\"version\": \"1.2\", \"creator\": {}}}",
+        "{\n \"log\": {\n  \"version\": \"1.2\",\n  \"creator\": {}}}",
+        "{               \n \"url\": \"http://a/\"\n}\n",
+        "{\"url\":\"http://a/\",\"content\":\"\"}\r{\"url\":\"http://b/\",\"content\":\"\"}\r",
+        "<html>502</html>\n{\"url\":\"http://a/\",\"content\":\"x\"}\n",
+        "<?xml version=\"1.0\"?>\n<mediawiki><page><title>a</title><revision><text>x</text></revision>"
+        "</page></mediawiki>",
+        "                   \n\nurl,content\nhttp://a/,x\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct sp_view text = sp_view_str(texts[i]);
+        struct got whole = read_bytes(text, NULL), slow = read_bytes(text, &bytewise);
+        CU_ASSERT_EQUAL(slow.end, whole.end);
+        CU_ASSERT_EQUAL(slow.pages, whole.pages);
+        const char *told = strstr(slow.message, " is "); /* the names of the files differ */
+        CU_ASSERT_STRING_EQUAL(told ? told : "",
+                               whole.end == SP_END ? "" : strstr(whole.message, " is "));
+        got_done(&whole);
+        got_done(&slow);
+    }
+}
+
 TEST(bytes_of_all_files_and_bytes_read_so_far_are_known)
 {
     const char *files[] = {make_text("{\"url\":\"http://a/\"}\n"),
