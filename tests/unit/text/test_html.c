@@ -103,6 +103,13 @@ TEST(the_end_of_the_element_around_it_ends_an_invisible_element)
     ALL("<div><math><annotation>a</math></div>b", "b\n");
     ALL("<table><tr><td><span hidden>a<td>b<tr><td>c</table>d", "b\nc\nd\n");
     ALL("<table><tr><td><span hidden>a<table><tr><td>b</table>c</table>d", "d\n");
+    /* The next block ends the paragraph that it is in. */
+    ALL("<p><span hidden>a<p>b</p>c</span>d", "b\ncd\n");
+    ALL("<P>a<br><span hidden>b<span>c\n<ul><li>d</ul>", "a\nd\n");
+    ALL("<div><p>a <b><span style=display:none>b</b><h2>c</h2></div>", "a\nc\n");
+    ALL("<p>a</p><span hidden>b<p>c</p>d</span>e", "a\ne\n");
+    ALL("<p><span hidden>a<button><p>b</button>c</span>d", "d\n");
+    ALL("<p><span hidden>a<template><p>b</template>c</span>d", "d\n");
     /* No such element is open, or it is behind a border. */
     ALL("<span hidden>a</div>b<td>c</span>d", "d\n");
     ALL("<div><table><tr><td><span hidden>a</div>b</span>c</table>", "c\n");
@@ -122,6 +129,7 @@ TEST(an_empty_element_of_xhtml_ends_with_its_tag)
     CU_ASSERT_STRING_EQUAL(all_of_xhtml("<script src='a'/><p>b</p><script>c</script>"), "b\n");
     CU_ASSERT_STRING_EQUAL(all_of_xhtml("<title/><p>a</p><iframe src='b' />c"), "a\nc\n");
     CU_ASSERT_STRING_EQUAL(all_of_xhtml("a<span hidden='hidden'/>b<br/>c"), "ab c\n");
+    CU_ASSERT_STRING_EQUAL(all_of_xhtml("<p><span hidden=''>a<p>b</p></span>c</p>"), "c\n");
     CU_ASSERT_STRING_EQUAL(all_of_xhtml("<svg><svg/><title/><g/></svg>a"), "a\n");
     CU_ASSERT_STRING_EQUAL(all_of_xhtml("<p><![CDATA[a < b]]></p>"), "a < b\n");
     CU_ASSERT_STRING_EQUAL(helper_extract(SP_TEXT_MAIN, "application/xhtml+xml; charset=utf-8",

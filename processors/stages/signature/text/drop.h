@@ -9,12 +9,14 @@
 
 struct sp_drop {
     enum sp_tag tag;
-    uint32_t depth; /* how many of them; 0: text is visible */
+    uint32_t depth;    /* how many of them; 0: text is visible */
+    bool in_paragraph; /* the next block ends it, because it ends the <p> around it */
     /* Containers that began inside, less those that ended; of <p>, how many began. */
     uint32_t inside[SP_TAG_COUNT];
 };
 
-void sp_drop_begin(struct sp_drop *d, enum sp_tag tag);
+/* `in_paragraph`: the element is in a <p>. */
+void sp_drop_begin(struct sp_drop *d, enum sp_tag tag, bool in_paragraph);
 
 /* Handles a start tag inside. `in_cell`: it is that of a cell or row, and one is open around the
  * element. Returns false if the tag ends the element, and is the first behind it. */

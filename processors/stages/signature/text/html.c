@@ -31,6 +31,7 @@ struct sp_html {
     uint32_t link_start;  /* of the open link, within the open block */
     uint32_t link_bytes;  /* of the open block, links that ended */
     bool in_link;
+    bool in_paragraph;  /* a <p> is open, with no other block inside */
     size_t unknown_end; /* of a run of tags that is not known; 0: none */
     unsigned context;   /* of text here: the innermost container's */
     unsigned heading;   /* SP_IN_HEADING within h1 to h6 */
@@ -249,12 +250,14 @@ static void start_link(struct sp_html *h, bool has_href)
     h->link_start = here;
 }
 
-static void separate(struct sp_html *h, unsigned flags)
+static void separate(struct sp_html *h, enum sp_tag tag, bool starts)
 {
-    if (flags & SP_TAG_BLOCK)
+    if (sp_tag_flags[tag] & SP_TAG_BLOCK) {
         end_block(h);
-    else if (flags & SP_TAG_SPACE)
+        h->in_paragraph = starts && tag == SP_TAG_p;
+    } else if (sp_tag_flags[tag] & SP_TAG_SPACE) {
         put_space(h);
+    }
 }
 
 /* Whether an element is open, as far as is known: of paragraphs it is not. */
@@ -295,7 +298,7 @@ static size_t start_tag(struct sp_html *h, const struct sp_element *element, siz
         return (flags & (SP_TAG_RAW | SP_TAG_RCDATA)) && h->drop.tag != SP_TAG_svg
                    ? sp_markup_raw_end(&h->page, end, tag)
                    : end;
-    separate(h, flags);
+    separate(h, tag, true);
     if (h->xml && closed)
         return end;
     if (flags & SP_TAG_STACK)
@@ -308,7 +311,7 @@ static size_t start_tag(struct sp_html *h, const struct sp_element *element, siz
         h->foreign += !closed;
     } else if ((tag == SP_TAG_span && attributes.hidden) ||
                ((flags & SP_TAG_DROP) && !(closed && tag != SP_TAG_template))) {
-        sp_drop_begin(&h->drop, tag);
+        sp_drop_begin(&h->drop, tag, tag == SP_TAG_span && h->in_paragraph && !h->xml);
     } else if (tag == SP_TAG_script && attributes.is_template) {
         end_block(h);
         push(h, tag, SP_IN_TEMPLATE);
@@ -327,7 +330,7 @@ static void end_tag(struct sp_html *h, enum sp_tag tag)
     unsigned flags = sp_tag_flags[tag];
     if (h->drop.depth && end_dropped(h, tag))
         return;
-    separate(h, flags);
+    separate(h, tag, false);
     if (flags & SP_TAG_STACK)
         pop(h, tag);
     else if (tag == SP_TAG_script)
@@ -412,6 +415,7 @@ static inline void apply_run(struct sp_html *h, const struct sp_run *run)
     }
     if (effects & SP_RUN_BLOCK) {
         end_block(h);
+        h->in_paragraph = effects & SP_RUN_PARAGRAPH;
         if (effects & SP_RUN_LINK_LOST)
             start_link(h, false);
     }
@@ -474,11 +478,9 @@ void sp_html_scan(struct sp_html *h, struct sp_view html, bool xml, struct sp_bl
     h->xml = xml;
     h->blocks = ret_blocks;
     h->block_start = h->link_start = h->link_bytes = 0;
-    h->in_link = false;
+    h->in_link = h->in_paragraph = h->any_beyond = false;
     h->context = h->heading = h->foreign = h->drop.depth = 0;
-    h->depth = 0;
-    h->any_beyond = false;
-    h->unknown_end = 0;
+    h->depth = h->unknown_end = 0;
     memset(h->beyond, 0, sizeof h->beyond);
     sp_buf_reserve(&ret_blocks->text, html.len + html.len / 4 + 64);
     for (size_t at = 0; at < html.len;) {

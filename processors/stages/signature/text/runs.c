@@ -84,6 +84,11 @@ static bool is_special(const struct sp_element *element)
            (element->tag == SP_TAG_a && element->attributes.has_href);
 }
 
+static bool begins_paragraph(const struct sp_element *element)
+{
+    return element->tag == SP_TAG_p && !element->ends;
+}
+
 /* Returns false, and adds nothing, if the tag cannot be part of the run. */
 static bool add_tag(struct sp_run *run, const struct sp_element *element)
 {
@@ -97,7 +102,8 @@ static bool add_tag(struct sp_run *run, const struct sp_element *element)
         !add_step(run, (struct sp_run_step){element->tag, element->ends, context}))
         return false;
     if (flags & SP_TAG_BLOCK)
-        run->effects |= SP_RUN_BLOCK;
+        run->effects = (uint8_t)((run->effects & ~SP_RUN_PARAGRAPH) | SP_RUN_BLOCK |
+                                 (begins_paragraph(element) ? SP_RUN_PARAGRAPH : 0));
     else if (flags & SP_TAG_SPACE)
         add_space(run);
     if (element->tag >= SP_TAG_h1 && element->tag <= SP_TAG_h6) {

@@ -16,7 +16,8 @@ enum sp_run_effect {
     SP_RUN_BLOCK = 8,        /* then ends the open block, before all steps */
     SP_RUN_LINK_LOST = 16,   /* ends the open link when the open block has no text any more */
     SP_RUN_HEADING = 32,     /* heading says whether what follows is in a heading */
-    SP_RUN_PART = 64         /* it ends before the next text begins */
+    SP_RUN_PART = 64,        /* it ends before the next text begins */
+    SP_RUN_PARAGRAPH = 128   /* behind it a <p> is open, with no other block inside */
 };
 
 /* A container that begins or ends. */
