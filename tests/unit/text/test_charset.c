@@ -175,6 +175,23 @@ TEST(the_format_is_that_of_the_type_or_else_of_the_content)
     CU_ASSERT_EQUAL(sp_text_format(sp_view(NULL, 0), sp_view(NULL, 0)), SP_FORMAT_PLAIN);
 }
 
+/* Articles from a content management system begin with any element. */
+TEST(content_that_begins_with_an_element_is_html)
+{
+    static const char *const html[] = {
+        "<h2 class=a>b",  "<H6>a",     "<ul>\n<li>a", "<figure class=a>", "<blockquote>a",
+        "<section\n>a",   "<b>a</b>",  "</div>a",     "<br/>a",           "<link rel=a>",
+        "<font size=1>a", "<!--a-->b", "<style>a",    "<a href=b>c</a>",  " <article>a"};
+    static const char *const plain[] = {
+        "<header.h>", "<a@b.example>", "<b",         "<",       "</",
+        "</ p>",      "<unknown>a",    "<p:a>b",     "<divs>a", "<svg><text>a",
+        "<1>",        "<list of int>", "<metadata>a"};
+    for (size_t i = 0; i < sizeof html / sizeof *html; i++)
+        CU_ASSERT_EQUAL(sp_text_format(sp_view_str(""), sp_view_str(html[i])), SP_FORMAT_HTML);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        CU_ASSERT_EQUAL(sp_text_format(sp_view_str(""), sp_view_str(plain[i])), SP_FORMAT_PLAIN);
+}
+
 TEST(a_content_type_counts_up_to_what_cannot_be_part_of_it)
 {
     static const char *const html[] = {"text/html charset=utf-8", "text/html, text/html",

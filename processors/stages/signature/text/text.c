@@ -18,6 +18,7 @@
 #include "text/html.h"
 #include "text/language.h"
 #include "text/markdown.h"
+#include "text/markup.h"
 #include "text/recent.h"
 #include "text/repair.h"
 #include "text/stems.h"
@@ -129,26 +130,51 @@ static struct sp_view narrow(struct sp_view content, char room[SNIFF_BYTES])
     return sp_view(room, len);
 }
 
+static struct sp_view skip(struct sp_view text, size_t bytes)
+{
+    return sp_view(text.data + bytes, text.len - bytes);
+}
+
+/* In any case, as begins_with. */
+static bool is_named(struct sp_view name, const char *word)
+{
+    return name.len == strlen(word) && strncasecmp(name.data, word, name.len) == 0;
+}
+
+static bool begins_with(struct sp_view text, const char *word)
+{
+    return text.len >= strlen(word) && strncasecmp(text.data, word, strlen(word)) == 0;
+}
+
+/* Whether it begins with the tag of an element that may stand before text. */
+static bool begins_with_tag(struct sp_view text)
+{
+    static const char *const others[] = {"font", "link", "meta"};
+    size_t at = 1 + (text.len > 1 && text.data[1] == '/'), end = at;
+    while (end < text.len && !sp_markup_ends_name(text.data[end], '>'))
+        end++;
+    if (end == at || end == text.len || text.data[0] != '<')
+        return false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_named(sp_view(text.data + at, end - at), others[i]))
+            return true;
+    enum sp_tag tag = sp_tag_find(text.data + at, end - at, text.len - at);
+    return tag != SP_TAG_OTHER && !(sp_tag_flags[tag] & SP_TAG_DROP);
+}
+
 static bool looks_like_html(struct sp_view content)
 {
-    static const char *const starts[] = {"<!doctype", "<html", "<head",  "<body",
-                                         "<title",    "<meta", "<!--",   "<div",
-                                         "<p",        "<h1",   "<table", "<script"};
     char room[SNIFF_BYTES];
     content = narrow(content, room);
-    size_t i = sp_utf8_mark_bytes(content.data, content.len);
-    size_t end = content.len < SNIFF_BYTES ? content.len : SNIFF_BYTES;
-    while (i < end && (uint8_t)content.data[i] <= ' ')
-        i++;
-    for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
-        size_t n = strlen(starts[k]);
-        if (end - i >= n && strncasecmp(content.data + i, starts[k], n) == 0 &&
-            (end - i == n || n == 4 || !((unsigned)((content.data[i + n] | 0x20) - 'a') < 26u)))
-            return true;
-    }
-    if (end - i >= 5 && memcmp(content.data + i, "<?xml", 5) == 0)
-        return memmem(content.data + i, end - i, "<html", 5) != NULL;
-    return false;
+    struct sp_view start =
+        sp_view(content.data, content.len < SNIFF_BYTES ? content.len : SNIFF_BYTES);
+    if (sp_utf8_mark_bytes(start.data, start.len))
+        start = skip(start, 3);
+    while (start.len && (uint8_t)start.data[0] <= ' ')
+        start = skip(start, 1);
+    if (begins_with(start, "<?xml"))
+        return memmem(start.data, start.len, "<html", 5) != NULL;
+    return begins_with(start, "<!doctype") || begins_with(start, "<!--") || begins_with_tag(start);
 }
 
 /* Returns the type without parameters. Some servers forget the semicolon before them, or send two
@@ -156,7 +182,7 @@ static bool looks_like_html(struct sp_view content)
 static struct sp_view bare_type(struct sp_view type)
 {
     while (type.len && (uint8_t)type.data[0] <= ' ')
-        type = sp_view(type.data + 1, type.len - 1);
+        type = skip(type, 1);
     size_t len = 0;
     while (len < type.len && (uint8_t)type.data[len] > ' ' && type.data[len] != ';' &&
            type.data[len] != ',')
@@ -165,11 +191,6 @@ static struct sp_view bare_type(struct sp_view type)
 }
 
 static const char xhtml[] = "application/xhtml+xml";
-
-static bool is_type(struct sp_view bare, const char *type)
-{
-    return bare.len == strlen(type) && strncasecmp(bare.data, type, bare.len) == 0;
-}
 
 /* Returns the enum sp_text_format that a content type names, SNIFFED or NO_TEXT. */
 static int format_of(struct sp_view content_type)
@@ -188,7 +209,7 @@ static int format_of(struct sp_view content_type)
                  {"*/*", SNIFFED}};
     struct sp_view type = bare_type(content_type);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (is_type(type, types[i].type))
+        if (is_named(type, types[i].type))
             return types[i].format;
     bool named = type.len && memchr(type.data, '/', type.len); /* not "", "unknown" or "unk" */
     return named ? NO_TEXT : SNIFFED;
@@ -259,7 +280,7 @@ static void read_page(struct sp_text *t, struct sp_view content_type, struct sp_
     if (is_utf8) {
         size_t mark = sp_utf8_mark_bytes(content.data, content.len);
         if (mark)
-            content = sp_view(content.data + mark, content.len - mark);
+            content = skip(content, mark);
     } else {
         content = sp_charset_utf8(t->charset, content_type, content, format == SP_FORMAT_HTML);
     }
@@ -270,7 +291,7 @@ static void read_page(struct sp_text *t, struct sp_view content_type, struct sp_
         ret_page->apart = true;
     } else {
         if (format == SP_FORMAT_HTML)
-            sp_html_scan(t->html, content, is_type(bare_type(content_type), xhtml), &t->blocks);
+            sp_html_scan(t->html, content, is_named(bare_type(content_type), xhtml), &t->blocks);
         else
             sp_markdown_scan(content, &t->blocks);
         ret_page->base = t->blocks.text.data;
