@@ -165,6 +165,21 @@ def similar_ends_as_diff_does(work):
     check_in("is a folder", work.run("similar", "a", ".", code=2).err)
 
 
+def similar_reads_a_file_as_run_does(work):
+    """By its name: a page may begin with text, and a text with a tag."""
+    words = "one two three four five six seven eight nine ten eleven twelve "
+    page = "one <i class=a>two</i> three four five six seven eight <b id=b>nine</b> ten eleven twelve"
+    for name in "a.html", "a.htm", "a.xhtml":
+        work.write(name, page)
+        check_in("HTML, 8 shingles", work.run("similar", name, name).out)
+    work.write("b.txt", "<p>" + words)
+    check_in("plain text, 9 shingles", work.run("similar", "b.txt", "b.txt").out)
+    check_in("HTML, 8 shingles", work.run("similar", work.gzip("a.html"), "a.html").out)
+    for name in "c.md", "c.markdown":
+        work.write(name, "# " + words)
+        check_in("Markdown, 8 shingles", work.run("similar", name, name).out)
+
+
 def a_wrong_option_says_how_to_get_help(work):
     work.crawl(pages=20)
     wrong = [["run", "--nonsense", "crawl.jsonl"], ["run"], ["run", "--output"],

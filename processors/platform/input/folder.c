@@ -28,7 +28,7 @@ struct sp_folder {
     uint64_t left; /* bytes left of it */
 };
 
-const char *sp_folder_type_of(const char *name)
+const char *sp_input_text_type(const char *name)
 {
     static const struct {
         const char *end;
@@ -47,11 +47,6 @@ const char *sp_folder_type_of(const char *name)
         if (strcasecmp(dot + 1, types[i].end) == 0)
             return types[i].type;
     return NULL;
-}
-
-bool sp_input_is_text_file(const char *name)
-{
-    return sp_folder_type_of(name) != NULL;
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -75,7 +70,7 @@ static enum sp_err walk(struct sp_folder *f, const char *path, struct sp_fault *
         if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS)
             err = sp_fault_set(fault, SP_IO, "%s: cannot be read: %s", e->fts_path,
                                strerror(e->fts_errno));
-        if (e->fts_info != FTS_F || !sp_folder_type_of(e->fts_name))
+        if (e->fts_info != FTS_F || !sp_input_text_type(e->fts_name))
             continue;
         if (access(e->fts_path, R_OK) != 0) /* better said now than in the middle of the folder */
             err =
@@ -145,7 +140,7 @@ static enum sp_err open_file(struct sp_folder *f)
     sp_buf_put_str(&f->pending, "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: ");
     sp_input_put_doc(&f->pending, sp_view_str(path));
     sp_buf_put_str(&f->pending, "\r\nContent-Type: ");
-    sp_buf_put_str(&f->pending, sp_folder_type_of(path));
+    sp_buf_put_str(&f->pending, sp_input_text_type(path));
     snprintf(length, sizeof length, "\r\nContent-Length: %llu\r\n\r\n",
              (unsigned long long)f->left);
     sp_buf_put_str(&f->pending, length);

@@ -14,9 +14,6 @@ struct sp_folder;
 /* Lists the files of the folder and its subfolders whose names are those of texts (txt, md, html
  * and similar), without hidden ones. SP_INVALID: there is none. */
 enum sp_err sp_folder_open(const char *path, struct sp_folder **ret_folder, struct sp_fault *fault);
-/* The MIME type that the name of a text file stands for; NULL: it is not the name of a text file.
- */
-const char *sp_folder_type_of(const char *name);
 /* NULL is allowed. */
 void sp_folder_close(struct sp_folder *f);
 /* Like sp_source_read. */

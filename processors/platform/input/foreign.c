@@ -140,7 +140,7 @@ static bool begins_as_json(struct sp_view head)
 static bool is_text_name(struct sp_view name)
 {
     char *copy = sp_view_dup(name);
-    bool text = sp_input_is_text_file(copy);
+    bool text = sp_input_text_type(copy);
     sp_free(copy);
     return text;
 }

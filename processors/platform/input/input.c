@@ -51,7 +51,7 @@ static bool is_tar(struct sp_window *w)
 static bool is_named_text(const struct sp_input *in)
 {
     return sp_source_is_plain_file(in->window.source) &&
-           sp_folder_type_of(in->files[in->next_file - 1]);
+           sp_input_text_type(in->files[in->next_file - 1]);
 }
 
 /* Whether the file's name says Markdown or HTML. Such files may begin like files of other formats.
@@ -59,7 +59,7 @@ static bool is_named_text(const struct sp_input *in)
 static bool is_named_markup(const struct sp_input *in)
 {
     return is_named_text(in) &&
-           strcmp(sp_folder_type_of(in->files[in->next_file - 1]), "text/plain") != 0;
+           strcmp(sp_input_text_type(in->files[in->next_file - 1]), "text/plain") != 0;
 }
 
 /* Called if the file has no known format. It is a document if its name says so, unless it has JSON

@@ -172,7 +172,8 @@ void sp_input_put_named(struct sp_buf *out, struct sp_view name);
 /* Whether the file is XML, but not the dump of a MediaWiki: a sitemap or a feed of a site. */
 bool sp_input_is_other_xml(const char *file);
 
-/* Whether a folder as input includes a file of that name. */
-bool sp_input_is_text_file(const char *name);
+/* The MIME type that the name of a text file stands for, such as those that a folder as input
+ * includes; NULL: it is not the name of a text file. */
+const char *sp_input_text_type(const char *name);
 
 #endif

@@ -53,7 +53,7 @@ static bool holds_packed(const char *name, bool warcs)
         if (!sp_names_end_with(name, packings[i]))
             continue;
         char *inner = sp_view_dup(sp_view(name, (size_t)(strrchr(name, '.') - name)));
-        found = warcs ? holds_warc(inner) : holds_records(inner) || sp_input_is_text_file(inner);
+        found = warcs ? holds_warc(inner) : holds_records(inner) || sp_input_text_type(inner);
         sp_free(inner);
     }
     return found;
@@ -104,7 +104,7 @@ static void add_folder(char *path, bool warcs)
             pass_over(&xml, e->fts_path);
         else if (e->fts_info == FTS_F && (warcs ? holds_warc : holds_records)(e->fts_name))
             add(e->fts_path);
-        else if (e->fts_info == FTS_F && !warcs && sp_input_is_text_file(e->fts_name))
+        else if (e->fts_info == FTS_F && !warcs && sp_input_text_type(e->fts_name))
             texts = true;
         else if (e->fts_info == FTS_F && holds_packed(e->fts_name, warcs))
             pass_over(&packed, e->fts_path);

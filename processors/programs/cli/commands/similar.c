@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 
 #include "base/assert.h"
+#include "base/mem.h"
 #include "base/names.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
+#include "input/input.h"
 #include "input/source.h"
 #include "partition/partition.h"
 
@@ -52,11 +54,15 @@ static enum sp_err read_file(const char *name, size_t most, struct sp_buf *out,
     return err;
 }
 
-/* The type of a file whose name says Markdown, which cannot be told from plain text by its bytes.
- */
+/* The type that the name says, as for the inputs of other commands; "": the bytes decide. */
 static struct sp_view content_type(const char *name)
 {
-    return sp_view_str(sp_names_have_type(name, ".md") ? "text/markdown" : "");
+    char *unpacked = sp_strdup(name);
+    if (sp_names_end_with(name, ".gz") || sp_names_end_with(name, ".zst"))
+        *strrchr(unpacked, '.') = 0;
+    const char *type = sp_input_text_type(unpacked);
+    sp_free(unpacked);
+    return sp_view_str(type ? type : "");
 }
 
 static void print_language(uint16_t language)
@@ -255,8 +261,8 @@ const struct sp_command sp_command_similar = {
     "SYNOPSIS\n"
     "  samepage similar [OPTION]... A B\n\n"
     "DESCRIPTION\n"
-    "  A and B are HTML, Markdown (named *.md) or plain text, in any charset, also as .gz or .zst;\n"
-    "  - is standard input.\n"
+    "  A and B are HTML, Markdown or plain text, by their names or else by their first bytes, in any\n"
+    "  charset, also as .gz or .zst; - is standard input.\n"
     "  Prints the contents of their signatures, their similarity, and the condition that decided.\n\n"
     "OPTIONS\n"
     "  --text              also print the text that was compared\n"
