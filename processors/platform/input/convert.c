@@ -85,12 +85,12 @@ struct sp_view sp_convert_start(struct sp_view head)
     return head;
 }
 
+/* Lines end in LF, CR LF or CR. */
 static struct sp_view first_line(struct sp_view head)
 {
-    const char *newline = head.len ? memchr(head.data, '\n', head.len) : NULL;
-    size_t len = newline ? (size_t)(newline - head.data) : head.len;
-    if (len > 0 && head.data[len - 1] == '\r')
-        len--;
+    size_t len = 0;
+    while (len < head.len && head.data[len] != '\n' && head.data[len] != '\r')
+        len++;
     return sp_view(head.data, len);
 }
 
@@ -99,8 +99,10 @@ size_t sp_convert_separator_line(struct sp_view head)
     struct sp_view start = sp_convert_start(head), line = first_line(start);
     if (line.len != 5 || strncasecmp(line.data, "sep=", 4) != 0 || !strchr("\t,;|", line.data[4]))
         return 0;
-    const char *newline = memchr(start.data, '\n', start.len);
-    return newline ? (size_t)(newline + 1 - head.data) : 0;
+    size_t before = (size_t)(start.data - head.data), len = line.len;
+    len += len < start.len && start.data[len] == '\r';
+    len += len < start.len && start.data[len] == '\n';
+    return len > line.len ? before + len : 0;
 }
 
 /* The text behind the separator line. */

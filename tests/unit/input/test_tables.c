@@ -59,6 +59,21 @@ TEST(a_line_that_names_the_separator_is_no_row)
     got_done(&g);
 }
 
+/* Spreadsheets on a Macintosh write such files. The column of the text may be the last one. */
+TEST(rows_may_end_in_cr_alone)
+{
+    static const char *const tables[] = {"url,content\rhttp://a/,x\rhttp://b/,\"y\rz\"\r",
+                                         "content;url\rx;http://a/\r\"y\rz\";http://b/",
+                                         "sep=;\rurl;content\rhttp://a/;x\rhttp://b/;\"y\rz\""};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct got g = read_text(tables[i]);
+        CU_ASSERT_EQUAL_FATAL(g.count, 2);
+        check_page(&g, 0, "http://a/", "x");
+        check_page(&g, 1, "http://b/", "y\rz");
+        got_done(&g);
+    }
+}
+
 TEST(empty_cells_beyond_the_columns_are_no_mistake)
 {
     struct got g = read_text("url,content\nhttp://a/1,a,,\nhttp://a/2,b,\"\",  \nhttp://a/3\n");
