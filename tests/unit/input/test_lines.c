@@ -421,8 +421,8 @@ TEST(the_format_does_not_depend_on_how_many_bytes_are_read_at_once)
         "{               \n \"url\": \"http://a/\"\n}\n",
         "{\"url\":\"http://a/\",\"content\":\"\"}\r{\"url\":\"http://b/\",\"content\":\"\"}\r",
         "<html>502</html>\n{\"url\":\"http://a/\",\"content\":\"x\"}\n",
-        "<?xml version=\"1.0\"?>\n<mediawiki><page><title>a</title><revision><text>x</text></revision>"
-        "</page></mediawiki>",
+        ("<?xml version=\"1.0\"?>\n<mediawiki><page><title>a</title><revision><text>x</text></revision>"
+         "</page></mediawiki>"),
         "                   \n\nurl,content\nhttp://a/,x\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct sp_view text = sp_view_str(texts[i]);
