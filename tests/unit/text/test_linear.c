@@ -54,6 +54,7 @@ static const struct construct constructs[] = {
     {"open targets in words", "", "[a](b ", ""},
     {"nested targets, closed at the end", "", "](", "))))))))"},
     {"a target that ends in every thousand bytes", "", "](](](](](](](](](](](](](](](](", ")"},
+    {"marks in the wrong order", "a", "\u0302\u0323", ""},
     {"labels", "", "[", ""},
     {"labels by line", "", "[a\n", ""},
     {"images", "", "![a](b)", ""},

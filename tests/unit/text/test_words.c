@@ -84,19 +84,33 @@ TEST(case_and_forms_are_folded)
     CU_ASSERT_FALSE(same_words("x² y", "x y"));
 }
 
+TEST(forms_that_unicode_calls_equivalent_are_equal)
+{
+    CU_ASSERT_TRUE(same_words("Vi\u1ec7t", "Vi\u00ea\u0323t")); /* marks in any order */
+    CU_ASSERT_TRUE(same_words("Vi\u1ec7t", "Vie\u0302\u0323t"));
+    CU_ASSERT_TRUE(same_words("Vi\u1ec7t", "Vie\u0323\u0302t"));
+    CU_ASSERT_FALSE(same_words("e\u0301\u0302", "e\u0302\u0301")); /* of one class: not equal */
+    CU_ASSERT_TRUE(same_words("\u03ac\u0345", "\u1fb4"));
+    CU_ASSERT_TRUE(same_words("\u05e9\u05bc\u05c1", "\u05e9\u05c1\u05bc"));
+    CU_ASSERT_TRUE(same_words("a\u0344\u0323", "a\u0323\u0308\u0301")); /* one that is two */
+    CU_ASSERT_TRUE(same_words("\uac00 \uac01", "\u1100\u1161 \u1100\u1161\u11a8")); /* Hangul */
+    CU_ASSERT_TRUE(same_words("\uac01", "\uac00\u11a8"));
+    CU_ASSERT_FALSE(same_words("\uac00 \u11a8", "\uac01"));
+    CU_ASSERT_EQUAL(word_count("\u110b\u1161\u11ab\u1102\u1167\u11bc"), 1);
+    CU_ASSERT_TRUE(same_words("\uff76\uff9e\uff8a\uff9f", "\u30ac\u30d1")); /* half-width kana */
+    CU_ASSERT_EQUAL(word_count("\uff76\uff9e"), 1);
+    CU_ASSERT_TRUE(same_words("a =\u0338 b", "a \u2260 b")); /* a mark on a sign */
+    CU_ASSERT_EQUAL(word_count("a \u2764\ufe0f b \u0301 \u8fba\U000e0101"), 3); /* variants */
+    CU_ASSERT_TRUE(same_words("\u8fba", "\u8fba\U000e0101"));
+}
+
 /* fold.h has the list. */
 TEST(forms_that_stay_different)
 {
-    CU_ASSERT_FALSE(same_words("\u1ec7", "\u00ea\u0323"));     /* another order of marks */
-    CU_ASSERT_FALSE(same_words("\uac00", "\u1100\u1161"));     /* a syllable, its letters */
-    CU_ASSERT_EQUAL(word_count("\uff76\uff9e"), 2);            /* half-width, voiced */
-    CU_ASSERT_EQUAL(word_count("\u30ac"), 1);                  /* full-width */
-    CU_ASSERT_EQUAL(word_count("a\u2122 b \u338f \u2764"), 2); /* signs */
-    CU_ASSERT_EQUAL(word_count("a \u2260 b"), 2);              /* a sign with a mark */
-    CU_ASSERT_EQUAL(word_count("a =\u0338 b"), 3);             /* written as two */
-    CU_ASSERT_EQUAL(word_count("a \u2764\ufe0f b"), 3);        /* a variation selector */
-    CU_ASSERT_FALSE(same_words("\u00bd", "1\u20442"));         /* a fraction */
-    CU_ASSERT_EQUAL(word_count("\u0140"), 1);                  /* l with a middle dot */
+    CU_ASSERT_FALSE(same_words("\u0e19\u0e33", "\u0e19\u0e4d\u0e32")); /* Thai am */
+    CU_ASSERT_EQUAL(word_count("a\u2122 b \u338f \u2764"), 2);         /* signs */
+    CU_ASSERT_FALSE(same_words("\u00bd", "1\u20442"));                 /* a fraction */
+    CU_ASSERT_EQUAL(word_count("\u0140"), 1);                          /* l with a middle dot */
     CU_ASSERT_EQUAL(word_count("l\u00b7"), 1);
     CU_ASSERT_FALSE(same_words("\u0140", "l\u00b7"));
 }

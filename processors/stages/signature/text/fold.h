@@ -1,15 +1,11 @@
 /* Folding of text that is not all ASCII: see words.h for what is folded how.
  *
- * Each code point is folded by itself. So these stay different, although Unicode calls them
- * canonically or compatibly equivalent:
+ * Each code point is folded by itself; then marks are put in order and Hangul is composed. Variation
+ * selectors and marks on signs are left out. These stay different, although Unicode calls them
+ * compatibly equivalent:
  *
- *   marks        several on one letter, in another order
- *   Hangul       a syllable and the letters that it is composed of (U+1100 to U+11FF)
- *   kana         a half-width character with a half-width voicing mark is two words (ｶﾞ), the
- *                full-width one is one (ガ)
- *   signs        a sign separates words, also one that stands for letters (™, ㎏); a sign that is
- *                written with a combining mark (= with U+0338) does as well, but the mark is a
- *                word, as is the variation selector behind an emoji
+ *   signs        a sign separates words, also one that stands for letters (™, ㎏)
+ *   Thai, Lao    am (ำ), and the mark and the letter that it is composed of
  *   other parts  what decomposes into more than letters, digits and marks stays as it is: ½, ŀ */
 #ifndef SP_TEXT_FOLD_H
 #define SP_TEXT_FOLD_H

@@ -2,7 +2,8 @@
  *
  * A word is a longest run of letters, digits, combining marks and '_'. Words are compared after
  * folding: full case folding and compatibility decomposition, so that ß equals SS, ﬁ equals fi, and
- * é equals e + U+0301. Marks are kept (résumé is not resume). fold.h says what stays different.
+ * é equals e + U+0301. Marks are kept (résumé is not resume), in Unicode's canonical order. fold.h
+ * says what stays different.
  * Details:
  *
  *   apostrophes   separate: don't, don’t and "don t" give the same two words, as do
