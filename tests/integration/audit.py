@@ -184,6 +184,26 @@ def audit_of_equal_ids_and_unknown_ones(work):
     check_in("give one list: --removed or --kept", work.run("audit", "corpus.jsonl", code=2).err)
 
 
+def audit_says_which_survivors_are_not_in_the_input(work):
+    """As in the lists of `dedup --state`, which name documents of earlier snapshots."""
+    text = "some words of a document that is here a second time"
+    work.write("old.jsonl", json.dumps({"id": "old", "text": text}) + "\n")
+    work.write("corpus.jsonl", "".join(json.dumps({"id": i, "text": text}) + "\n" for i in ("a", "b", "c")))
+    for snapshot in "old", "corpus":
+        work.run("dedup", "-q", "--state", "state", snapshot + ".jsonl", "--removed", "removed", "--clusters", "clusters")
+    work.write("removed", work.read("removed").decode().replace('"kept":"old"', '"kept":"a"', 2))
+    figures = audit(work, "--removed", "removed", "--report", "page")
+    check_figures(figures, {"removed": 3, "survivors_named": 2, "survivors_unknown": 1, "unknown_ids": 0}, "removed")
+    check_in("1 documents were removed for one that is not in the input", work.read("page/index.html").decode())
+    done = work.run("audit", "corpus.jsonl", "--removed", "removed")
+    check_in('removed: 1 of its documents were removed for one that is not in the input, the first for "old"', done.err)
+    check_in("for one not in the input", done.err)
+    done = work.run("audit", "-q", "corpus.jsonl", "--removed", "removed", "--clusters", "clusters")
+    check_in('clusters: 3 of its documents were removed for one that is not in the input, the first for "old"', done.err)
+    whole = work.run("audit", "old.jsonl", "corpus.jsonl", "--removed", "removed", "--clusters", "clusters")
+    check("not in the input" not in whole.err, whole.err)
+
+
 def a_list_without_ids_or_with_a_byte_order_mark_is_no_shorter_list(work):
     text = "some words of a document that is here a second time"
     work.write("corpus.jsonl", "".join(json.dumps({"id": n, "text": text}) + "\n" for n in range(4)))

@@ -27,7 +27,8 @@ struct sp_audit_options {
     void (*progress)(void *arg, uint64_t documents, uint64_t bytes, uint64_t bytes_total,
                      uint64_t distinct); /* may be NULL */
     void *progress_arg;
-    /* Before the comparison, of a list that names ids without a document; may be NULL. */
+    /* Before the comparison, of a list that names ids without a document, also as what a document
+     * was removed for; may be NULL. */
     void (*warn)(void *arg, const char *text);
     void *warn_arg;
 };
@@ -46,6 +47,7 @@ struct sp_audit_result {
     uint64_t wrong;             /* removed; resembles no other document */
     uint64_t wordless;          /* removed; has no text to compare */
     uint64_t survivor_known;    /* removed; the lists name the document it was removed for */
+    uint64_t survivor_unknown;  /* lines of the lists that name one that is not in the input */
     uint64_t survivor_gone;     /* of these: that document was removed as well */
     uint64_t survivor_unlike;   /* of these: that document is not similar */
     uint64_t missed_pairs;      /* near duplicates that were both kept */

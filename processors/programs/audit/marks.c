@@ -36,17 +36,22 @@ struct line {
     bool head;
 };
 
+/* Entries of a list that cannot be used as they are. */
+struct odd {
+    uint64_t count;
+    struct sp_buf first; /* what it names */
+};
+
 struct reading {
     struct sp_audit *a;
     struct sp_map clusters;
     bool clusters_only; /* the list does not say what was removed */
     bool kept;          /* the list names what was kept */
     uint64_t matched;   /* entries of this list that are about a document */
-    uint64_t unknown;
-    struct sp_buf first_unknown;
-    uint64_t nameless; /* lines without an id */
-    struct sp_buf first_nameless;
-    bool begun; /* the file: its first line has been read */
+    struct odd unknown;
+    struct odd unknown_survivor; /* removed for a document that is not in the input */
+    struct odd nameless;         /* lines without an id */
+    bool begun;                  /* the file: its first line has been read */
     struct line *lines;
     uint32_t line_count;
     uint32_t line_cap;
@@ -253,10 +258,18 @@ static uint32_t cluster_of(struct reading *r, struct sp_view name)
     return c->number;
 }
 
-static void note(uint64_t *count, struct sp_buf *first, struct sp_view text)
+static void note(struct odd *odd, struct sp_view text)
 {
-    if ((*count)++ == 0)
-        sp_buf_put_view(first, text);
+    if (odd->count++ == 0)
+        sp_buf_put_view(&odd->first, text);
+}
+
+static uint32_t survivor_in(struct reading *r, struct sp_view id)
+{
+    uint32_t survivor = id.len ? sp_audit_find(r->a, id) : SP_AUDIT_NONE;
+    if (id.len && survivor == SP_AUDIT_NONE)
+        note(&r->unknown_survivor, id);
+    return survivor;
 }
 
 static void on_entry(void *arg, const struct sp_audit_entry *entry)
@@ -270,12 +283,11 @@ static void on_entry(void *arg, const struct sp_audit_entry *entry)
                         .head = entry->said == SP_AUDIT_HEAD};
     if (line.first == SP_AUDIT_NONE) {
         if (entry->said != SP_AUDIT_STATUS_NEITHER) /* else the page never had any content */
-            note(&r->unknown, &r->first_unknown, entry->id);
+            note(&r->unknown, entry->id);
         return;
     }
     r->matched++;
-    if (entry->survivor.len)
-        line.survivor = sp_audit_find(a, entry->survivor);
+    line.survivor = survivor_in(r, entry->survivor);
     line.cluster = cluster_of(r, entry->cluster);
     struct sp_audit_document *d = &a->documents[line.first];
     if (entry->said >= SP_AUDIT_STATUS && !r->clusters_only) {
@@ -300,7 +312,7 @@ static void read_line(struct sp_view line, void *lines, struct reading *r)
     while (line.len > 0 && strchr(" \t\r", line.data[line.len - 1]))
         line.len--;
     if (line.len > 0 && !sp_audit_lines_read(lines, line.data, line.len, on_entry, r))
-        note(&r->nameless, &r->first_nameless, line);
+        note(&r->nameless, line);
 }
 
 /* The first `seen` bytes have no newline. */
@@ -359,27 +371,32 @@ static enum sp_err read_file(struct reading *r, const char *name, struct sp_faul
 
 enum { SHOWN = 300 };
 
-static int shown(const struct sp_buf *text)
+static int shown(const struct odd *odd)
 {
-    return (int)(text->len < SHOWN ? text->len : SHOWN);
+    return (int)(odd->first.len < SHOWN ? odd->first.len : SHOWN);
+}
+
+static void warn(const struct reading *r, const struct sp_fault *text)
+{
+    const struct sp_audit_options *o = r->a->options;
+    if (o->warn)
+        o->warn(o->warn_arg, text->text);
 }
 
 /* A list of objects whose ids are in a field of another name would else be one that is empty. */
 static enum sp_err check_lines(const struct reading *r, const char *name, struct sp_fault *fault)
 {
-    const struct sp_audit_options *o = r->a->options;
     struct sp_fault text;
-    if (r->nameless == 0)
+    if (r->nameless.count == 0)
         return SP_OK;
     sp_fault_set(&text, SP_INVALID,
                  "%s: %llu of its lines name no document, the first is \"%.*s\"; name by "
                  "--id-field the field of the id",
-                 name, (unsigned long long)r->nameless, shown(&r->first_nameless),
-                 r->first_nameless.data);
-    if (r->matched == 0 && r->unknown == 0 && !r->clusters_only)
+                 name, (unsigned long long)r->nameless.count, shown(&r->nameless),
+                 r->nameless.first.data);
+    if (r->matched == 0 && r->unknown.count == 0 && !r->clusters_only)
         return sp_fault_set(fault, SP_INVALID, "%s", text.text);
-    if (o->warn)
-        o->warn(o->warn_arg, text.text);
+    warn(r, &text);
     return SP_OK;
 }
 
@@ -387,29 +404,46 @@ static enum sp_err check_lines(const struct reading *r, const char *name, struct
  * list matches, nothing would be removed, or everything. */
 static enum sp_err check_ids(const struct reading *r, const char *name, struct sp_fault *fault)
 {
-    const struct sp_audit *a = r->a;
-    const struct sp_audit_options *o = a->options;
     bool none = r->matched == 0;
     struct sp_fault text;
-    if (r->unknown == 0)
+    if (r->unknown.count == 0)
         return SP_OK;
-    int len = shown(&r->first_unknown);
+    int len = shown(&r->unknown);
     if (none)
         sp_fault_set(&text, SP_INVALID,
                      "%s: no id in it matches a document of the input: the first is \"%.*s\", and "
                      "that of the first document is \"%.*s\"; name the input that the list was "
                      "made of, or by --id-field the field of the id",
-                     name, len, r->first_unknown.data, SHOWN, sp_audit_id(a, 0));
+                     name, len, r->unknown.first.data, SHOWN, sp_audit_id(r->a, 0));
     else
         sp_fault_set(&text, SP_INVALID,
                      "%s: %llu of its ids match no document of the input, the first is \"%.*s\"; "
                      "name all inputs that the list was made of",
-                     name, (unsigned long long)r->unknown, len, r->first_unknown.data);
+                     name, (unsigned long long)r->unknown.count, len, r->unknown.first.data);
     if (none && !r->clusters_only)
         return sp_fault_set(fault, SP_INVALID, "%s", text.text);
-    if (o->warn)
-        o->warn(o->warn_arg, text.text);
+    warn(r, &text);
     return SP_OK;
+}
+
+/* Lists of `dedup --state` name documents of earlier snapshots. */
+static void check_survivors(const struct reading *r, const char *name)
+{
+    struct sp_fault text;
+    if (r->unknown_survivor.count == 0)
+        return;
+    sp_fault_set(&text, SP_INVALID,
+                 "%s: %llu of its documents were removed for one that is not in the input, the "
+                 "first for \"%.*s\", and are judged without it; name the inputs that it came from",
+                 name, (unsigned long long)r->unknown_survivor.count, shown(&r->unknown_survivor),
+                 r->unknown_survivor.first.data);
+    warn(r, &text);
+}
+
+static void forget(struct odd *odd)
+{
+    odd->count = 0;
+    sp_buf_reset(&odd->first);
 }
 
 static enum sp_err read_list(struct reading *r, const char *name, struct sp_fault *fault)
@@ -420,13 +454,16 @@ static enum sp_err read_list(struct reading *r, const char *name, struct sp_faul
     if (err == SP_OK)
         err = check_lines(r, name, fault);
     if (err == SP_OK) {
+        check_survivors(r, name);
         place_all(r);
         mark_pages(r);
     }
-    r->a->result->unknown += r->unknown;
-    r->unknown = r->matched = r->nameless = 0;
-    sp_buf_reset(&r->first_unknown);
-    sp_buf_reset(&r->first_nameless);
+    r->a->result->unknown += r->unknown.count;
+    r->a->result->survivor_unknown += r->unknown_survivor.count;
+    r->matched = 0;
+    forget(&r->unknown);
+    forget(&r->unknown_survivor);
+    forget(&r->nameless);
     return err;
 }
 
@@ -441,8 +478,9 @@ enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault)
     if (err == SP_OK)
         err = read_list(&r, o->clusters, fault);
     sp_map_free_objects(&r.clusters);
-    sp_buf_done(&r.first_unknown);
-    sp_buf_done(&r.first_nameless);
+    sp_buf_done(&r.unknown.first);
+    sp_buf_done(&r.unknown_survivor.first);
+    sp_buf_done(&r.nameless.first);
     sp_free(r.lines);
     sp_free(r.open);
     sp_free(r.said);

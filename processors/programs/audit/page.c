@@ -163,6 +163,11 @@ static void put_result(struct sp_report *page, const struct sp_audit *a)
     if (r->unknown)
         sp_report_textf(page, "%llu ids in the lists match no document of the input.",
                         (unsigned long long)r->unknown);
+    if (r->survivor_unknown)
+        sp_report_textf(page,
+                        "%llu documents were removed for one that is not in the input; they are "
+                        "judged without it.",
+                        (unsigned long long)r->survivor_unknown);
     if (r->ambiguous)
         sp_report_textf(page,
                         "%llu ids have documents of unlike texts, and the lists do not say which "

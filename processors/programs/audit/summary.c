@@ -65,6 +65,7 @@ static void put_counts(struct sp_buf *out, const struct sp_audit *a)
     put_count(out, "removed_wrongly", r->wrong);
     put_count(out, "removed_without_words", r->wordless);
     put_count(out, "survivors_named", r->survivor_known);
+    put_count(out, "survivors_unknown", r->survivor_unknown);
     put_count(out, "survivors_removed", r->survivor_gone);
     put_count(out, "survivors_unlike", r->survivor_unlike);
     put_count(out, "missed_documents", r->missed);

@@ -77,6 +77,8 @@ static void print_summary(const struct sp_audit_result *r)
         print_row("    that is not similar", r->survivor_unlike);
         print_row("    that was removed as well", r->survivor_gone);
     }
+    if (r->survivor_unknown)
+        print_row("  for one not in the input", r->survivor_unknown);
     print_row("kept, could be removed", r->missed);
     print_row(r->missed_pairs_at_least ? "  pairs of both kept, at least" : "  pairs of both kept",
               r->missed_pairs);
