@@ -35,6 +35,14 @@ def a_trained_map_is_shown_with_its_loads(work):
     check_in("share of transfers saved", other.out)
 
 
+def train_says_whether_it_used_a_sample(work):
+    work.crawl(pages=1000, seed=1, words=60)
+    pages = int(re.search(r"([0-9,]+) pages", train(work, "--cells", "4").err)[1].replace(",", ""))
+    for most, sampled in ((pages - 100, True), (2 * pages, False)):
+        said = train(work, "--cells", "4", "--sample", str(most)).err
+        check_equal("these pages are a sample of all; --sample N" in said, sampled, said)
+
+
 def rho_is_estimated_from_the_sample(work):
     work.crawl(pages=1500, seed=3, words=60)
     said = train(work, "--cells", "8").err

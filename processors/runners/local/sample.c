@@ -161,6 +161,7 @@ static void collect(struct reading *r)
     if (alive > 0)
         qsort(r->pages, alive, sizeof *r->pages, by_content);
     s->pages = alive;
+    s->part = r->limit < UINT64_MAX;
     if (r->options->text.signature.dictionary)
         s->lengths = sp_alloc(alive * sizeof *s->lengths + 1);
     else

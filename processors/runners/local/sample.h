@@ -28,6 +28,7 @@ struct sp_sample {
     size_t count;
     uint64_t records; /* read */
     uint64_t pages;   /* alive at the end and kept */
+    bool part;        /* pages were left out */
 };
 
 /* Fails where an input cannot be read: the sample is empty then. */

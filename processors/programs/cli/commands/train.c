@@ -318,6 +318,8 @@ static void report(const struct sp_partition_map *map, const struct sp_sample *s
     fprintf(stderr, "%s records, %s pages, %s distinct contents; %u cells on %u machines\n",
             sp_thousands(sample->records).text, sp_thousands(sample->pages).text,
             sp_thousands(sample->count).text, map->cells, map->machines);
+    if (sample->part)
+        fprintf(stderr, "these pages are a sample of all; --sample N keeps up to N pages\n");
     fprintf(stderr, "imbalance (max/mean): %.4f\n", m.imbalance);
     sp_cli_print_contacts(stderr, map, lengths, sample->count);
     if (map->dictionary.dims > 1)
