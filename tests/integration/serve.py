@@ -206,6 +206,30 @@ def filtered_lists_have_no_near_duplicates(work):
         check_equal(len(unknown["dropped"]), 1, "the same page twice")
 
 
+def what_the_description_does_not_name_is_refused(work):
+    """Every argument and field in docs/openapi.json is taken, and no other one."""
+    with open(os.path.join(work.source, "docs", "openapi.json"), encoding="utf-8") as f:
+        description = json.load(f)
+    crawled(work, 200)
+    with serving(work) as server:
+        for path, operations in description["paths"].items():
+            for method, operation in operations.items():
+                if not path.startswith("/v1/") or path == "/v1/events":
+                    continue
+                known = [p["name"] for p in operation.get("parameters", []) if p["in"] == "query"]
+                for name in known:
+                    check("unknown argument" not in str(server.ask(method.upper(), f"{path}?{name}=1", "{}")[1]), path, name)
+                status, body, _ = server.ask(method.upper(), f"{path}?{'&'.join(k + '=1' for k in [*known, 'wrong'])}", "{}")
+                check_equal(status, 400, path)
+                check_in('unknown argument \\"wrong\\"', body.decode())
+        # Without %26 a URL is cut at its first &, and another page would be looked up.
+        status, body, _ = server.ask("GET", "/v1/status?url=http://a.example/?x=1&y=2")
+        check_in('unknown argument \\"y\\"', body.decode())
+        check_in("%26", body.decode())
+        check_in('unknown field "treshold"', server.filter(400, urls=[], treshold=0.5)["error"])
+        check_in('unknown field "txt"', server.filter(400, documents=[{"url": "http://a.example/", "txt": "x"}])["error"])
+
+
 def lists_can_be_filtered_by_sentences(work):
     """Ten sentences of six words each; the second page shares seven with the first, the third five."""
     def page(url, shared):

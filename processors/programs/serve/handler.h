@@ -20,9 +20,10 @@ struct sp_query {
 struct sp_route {
     const char *path;
     const char *method;
-    const char *type; /* of the response */
-    bool open;        /* without the token */
-    bool slow;        /* may take long: handled at the desk (desk.h) */
+    const char *type;      /* of the response */
+    const char *arguments; /* of the query, between spaces; NULL: any are passed over */
+    bool open;             /* without the token */
+    bool slow;             /* may take long: handled at the desk (desk.h) */
     /* Puts the response into t->out and returns its HTTP status; called between sp_state_begin and
      * sp_state_end of t->reader. */
     unsigned (*handle)(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);

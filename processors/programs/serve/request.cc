@@ -1,8 +1,8 @@
-/* See request.h: simdjson's ondemand parser. Unknown fields are passed over, whatever is in them:
- * it does that without recursion. */
+/* See request.h: simdjson's ondemand parser. */
 #include "serve/request.h"
 
 #include <simdjson.h>
+#include <string>
 
 #include "base/url.h"
 
@@ -13,6 +13,7 @@ struct sp_json_lists {
     sp_list_item *items;
     size_t most;
     sp_list list;
+    std::string why; /* with the name of an unknown field */
 };
 
 sp_json_lists *sp_json_lists_new(size_t most_items)
@@ -53,6 +54,14 @@ static sp_list_item *next_item(sp_json_lists *l)
     return item;
 }
 
+/* A misspelt field that was passed over would change the result without a word. */
+static const char *unknown(sp_json_lists *l, std::string_view key, const char *known)
+{
+    enum { SHOWN = 100 };
+    l->why = "unknown field \"" + std::string(key.substr(0, SHOWN)) + "\": " + known;
+    return l->why.c_str();
+}
+
 static const char *read_urls(sp_json_lists *l, ondemand::value value)
 {
     ondemand::array urls;
@@ -71,7 +80,7 @@ static const char *read_urls(sp_json_lists *l, ondemand::value value)
     return nullptr;
 }
 
-static const char *read_document(sp_list_item *item, ondemand::object document)
+static const char *read_document(sp_json_lists *l, sp_list_item *item, ondemand::object document)
 {
     for (auto field : document) {
         std::string_view key;
@@ -89,6 +98,8 @@ static const char *read_document(sp_list_item *item, ondemand::object document)
         } else if (key == "content_type") {
             if (!get_text(value, &item->content_type))
                 return "the content_type of a document is not a string";
+        } else {
+            return unknown(l, key, "a document has url, text and content_type");
         }
     }
     return item->url.data ? nullptr : "a document has no url";
@@ -106,7 +117,7 @@ static const char *read_documents(sp_json_lists *l, ondemand::value value)
             return too_many;
         if (element.get_object().get(document))
             return "documents holds something that is not an object";
-        const char *why = read_document(item, document);
+        const char *why = read_document(l, item, document);
         if (why)
             return why;
     }
@@ -131,6 +142,8 @@ static const char *read_body(sp_json_lists *l, ondemand::object body)
             if (value.get_double().get(l->list.threshold) ||
                 !(l->list.threshold > 0 && l->list.threshold <= 1))
                 why = "threshold is not a number above 0 and at most 1";
+        } else {
+            why = unknown(l, key, "the body has urls or documents, and threshold");
         }
         if (why)
             return why;

@@ -35,7 +35,7 @@ struct sp_json_lists *sp_json_lists_new(size_t most_items);
 void sp_json_lists_free(struct sp_json_lists *lists);
 
 /* Views of the list belong to the parser or the body, until the next call. SP_MALFORMED,
- * SP_TOO_LARGE (more than most_items): *ret_why is a sentence. */
+ * SP_TOO_LARGE (more than most_items): *ret_why is a sentence, also until the next call. */
 enum sp_err sp_json_lists_parse(struct sp_json_lists *lists, struct sp_view body,
                                 const struct sp_list **ret_list, const char **ret_why);
 

@@ -16,24 +16,27 @@ static const char stream[] = "text/event-stream";
 static const char plain[] = "text/plain; version=0.0.4; charset=utf-8";
 
 const struct sp_route sp_routes[] = {
-    {"/v1/status", MHD_HTTP_METHOD_GET, json, false, false, sp_handle_status},
-    {"/v1/group", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_group},
-    {"/v1/filter", MHD_HTTP_METHOD_POST, json, false, true, sp_handle_filter},
-    {"/v1/compare", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_compare},
-    {"/v1/threshold", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_threshold},
-    {"/v1/text", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_text},
-    {"/v1/predict", MHD_HTTP_METHOD_GET, json, false, false, sp_handle_predict},
-    {"/v1/audit", MHD_HTTP_METHOD_GET, json, false, false, sp_handle_audit},
-    {"/v1/overview", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_overview},
-    {"/v1/search", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_search},
-    {"/v1/hosts", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_hosts},
-    {"/v1/history", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_history},
-    {"/v1/events", MHD_HTTP_METHOD_GET, stream, false, false, sp_handle_events},
-    {"/", MHD_HTTP_METHOD_GET, html, true, false, sp_handle_page},
-    {"/openapi.json", MHD_HTTP_METHOD_GET, json, true, false, sp_handle_openapi},
-    {"/metrics", MHD_HTTP_METHOD_GET, plain, false, false, sp_handle_metrics},
-    {"/livez", MHD_HTTP_METHOD_GET, plain, true, false, sp_handle_livez},
-    {"/readyz", MHD_HTTP_METHOD_GET, plain, true, false, sp_handle_readyz},
+    {"/v1/status", MHD_HTTP_METHOD_GET, json, "url", false, false, sp_handle_status},
+    {"/v1/group", MHD_HTTP_METHOD_GET, json, "url after offset limit", false, true,
+     sp_handle_group},
+    {"/v1/filter", MHD_HTTP_METHOD_POST, json, "", false, true, sp_handle_filter},
+    {"/v1/compare", MHD_HTTP_METHOD_GET, json, "a b", false, true, sp_handle_compare},
+    {"/v1/threshold", MHD_HTTP_METHOD_GET, json, "url threshold", false, true, sp_handle_threshold},
+    {"/v1/text", MHD_HTTP_METHOD_GET, json, "url", false, true, sp_handle_text},
+    {"/v1/predict", MHD_HTTP_METHOD_GET, json, "url confidence explore", false, false,
+     sp_handle_predict},
+    {"/v1/audit", MHD_HTTP_METHOD_GET, json, "", false, false, sp_handle_audit},
+    {"/v1/overview", MHD_HTTP_METHOD_GET, json, "", false, true, sp_handle_overview},
+    {"/v1/search", MHD_HTTP_METHOD_GET, json, "q host status after limit", false, true,
+     sp_handle_search},
+    {"/v1/hosts", MHD_HTTP_METHOD_GET, json, "q offset limit", false, true, sp_handle_hosts},
+    {"/v1/history", MHD_HTTP_METHOD_GET, json, "url limit", false, true, sp_handle_history},
+    {"/v1/events", MHD_HTTP_METHOD_GET, stream, "", false, false, sp_handle_events},
+    {"/", MHD_HTTP_METHOD_GET, html, NULL, true, false, sp_handle_page},
+    {"/openapi.json", MHD_HTTP_METHOD_GET, json, NULL, true, false, sp_handle_openapi},
+    {"/metrics", MHD_HTTP_METHOD_GET, plain, NULL, false, false, sp_handle_metrics},
+    {"/livez", MHD_HTTP_METHOD_GET, plain, NULL, true, false, sp_handle_livez},
+    {"/readyz", MHD_HTTP_METHOD_GET, plain, NULL, true, false, sp_handle_readyz},
 };
 const size_t sp_route_count = sizeof sp_routes / sizeof *sp_routes;
 _Static_assert(sizeof sp_routes / sizeof *sp_routes <= SP_ROUTES, "SP_ROUTES");
@@ -100,6 +103,42 @@ static unsigned check_asker(struct sp_serve *s, struct sp_serve_thread *t,
                                : 0;
 }
 
+struct argument_check {
+    const char *known;
+    const char *unknown; /* the first that is not among them, or NULL */
+};
+
+static enum MHD_Result check_argument(void *arg, enum MHD_ValueKind kind, const char *key,
+                                      const char *value)
+{
+    struct argument_check *check = arg;
+    size_t len = strlen(key);
+    (void)kind, (void)value;
+    for (const char *at = check->known; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " ");
+        if (n == len && memcmp(at, key, n) == 0)
+            return MHD_YES;
+        at += n;
+    }
+    check->unknown = len ? key : NULL; /* none is that of a stray & */
+    return len ? MHD_NO : MHD_YES;
+}
+
+/* A misspelt argument, or the second half of a URL whose & is not encoded, would else be passed
+ * over. Returns 0, or the status of the refusal. */
+static unsigned check_arguments(struct sp_serve_thread *t, const struct sp_route *route,
+                                const struct sp_query *q)
+{
+    struct argument_check check = {.known = route->arguments};
+    if (check.known)
+        MHD_get_connection_values(q->connection, MHD_GET_ARGUMENT_KIND, check_argument, &check);
+    if (!check.unknown)
+        return 0;
+    return sp_respond_error(t, MHD_HTTP_BAD_REQUEST,
+                            "unknown argument \"%.100s\": %s takes %s; in a URL, write %%26 for &",
+                            check.unknown, route->path, *check.known ? check.known : "none");
+}
+
 const char *sp_route_methods(const char *path)
 {
     for (size_t i = 0; i < sp_route_count; i++)
@@ -124,6 +163,8 @@ const struct sp_route *sp_route_find(struct sp_serve *s, struct sp_serve_thread 
             return NULL;
         }
         *ret_status = check_asker(s, t, route, q);
+        if (*ret_status == 0)
+            *ret_status = check_arguments(t, route, q);
         return *ret_status ? NULL : route;
     }
     *ret_status =

@@ -22,6 +22,17 @@ const char *MHD_lookup_connection_value(struct MHD_Connection *connection, enum 
                                                     : NULL;
 }
 
+static const char *argument; /* of the current request, or NULL */
+
+int MHD_get_connection_values(struct MHD_Connection *connection, enum MHD_ValueKind kind,
+                              MHD_KeyValueIterator each, void *arg)
+{
+    CU_ASSERT(connection == NULL && kind == MHD_GET_ARGUMENT_KIND);
+    if (argument)
+        each(arg, kind, argument, "value");
+    return argument != NULL;
+}
+
 static struct sp_serve serve;
 static struct sp_serve_thread thread;
 
@@ -129,5 +140,29 @@ TEST(with_a_token_only_those_who_send_it_may_ask)
     CU_ASSERT_EQUAL(ask("GET", "/readyz"), 0);
     sent.authorization = "Bearer secret";
     CU_ASSERT_EQUAL(ask("GET", "/v1/status"), 0);
+    end();
+}
+
+/* Such as a misspelt one, or the second half of a URL whose & is not encoded. */
+TEST(unknown_arguments_are_refused_by_their_names)
+{
+    begin(NULL);
+    argument = "offset";
+    CU_ASSERT_EQUAL(ask("GET", "/v1/group"), 0);
+    CU_ASSERT_EQUAL(ask("GET", "/v1/status"), MHD_HTTP_BAD_REQUEST);
+    sp_buf_put_u8(&thread.out, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(thread.out.data, "unknown argument \\\"offset\\\": /v1/status"));
+    static const char *const others[] = {"offse", "offsets", "set", " ", "Offset"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        argument = others[i];
+        CU_ASSERT_EQUAL(ask("GET", "/v1/group"), MHD_HTTP_BAD_REQUEST);
+        CU_ASSERT_EQUAL(ask("GET", "/metrics"), 0);
+    }
+    argument = "";
+    CU_ASSERT_EQUAL(ask("GET", "/v1/group"), 0);
+    argument = "limit";
+    CU_ASSERT_EQUAL(ask("GET", "/v1/group"), 0);
+    CU_ASSERT_EQUAL(ask("GET", "/v1/overview"), MHD_HTTP_BAD_REQUEST);
+    argument = NULL;
     end();
 }
