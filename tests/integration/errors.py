@@ -163,6 +163,11 @@ def similar_ends_as_diff_does(work):
     work.write("cut.gz", work.read("a.gz")[:-9])
     check_in("cut.gz: the compressed file ends", work.run("similar", "cut.gz", "b", code=2).err)
     check_in("is a folder", work.run("similar", "a", ".", code=2).err)
+    for calls in 0, 20:
+        done = work.start("similar", "a", "b", stderr=subprocess.PIPE,
+                          env={**os.environ, "SAMEPAGE_TEST_FAIL_ALLOCATION": str(calls)})
+        check_in("out of memory", done.communicate()[1].decode())
+        check_equal(done.returncode, 2, "without memory")
 
 
 def similar_reads_a_file_as_run_does(work):

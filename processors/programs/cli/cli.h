@@ -119,6 +119,14 @@ FILE *sp_cli_summary_open(const char *name);
 /* Returns false if it was not written, which is said. */
 bool sp_cli_summary_close(FILE *out, const char *name);
 
+/* ---- out_of_memory.c ---- */
+
+/* The exit code of a process that lacks memory or threads: SP_EXIT_FAILED unless it is set. */
+void sp_cli_set_lack_code(int code);
+/* Ends the process so. Flushes nothing, as a kill, and runs no destructors beside threads that
+ * still work; may be called by a signal handler. */
+void sp_cli_end_for_lack(void) __attribute__((noreturn));
+
 /* ---- inputs.c ---- */
 
 /* The inputs that the arguments name, with the files of a folder in its place: those of records by

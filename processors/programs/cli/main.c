@@ -65,12 +65,6 @@ static int flushed(int code)
     return code == SP_EXIT_DONE && !sp_cli_flush() ? SP_EXIT_FAILED : code;
 }
 
-/* Flushes nothing, as a kill, and runs no destructors beside threads that still work. */
-static void exit_at_once(void)
-{
-    _exit(SP_EXIT_FAILED);
-}
-
 /* The next file that is opened would get the number of a standard descriptor that is closed: `-`
  * would be read from that file, statuses and messages would be written into it. These open the
  * other way round, so that reading and writing fail as they do with a closed one. */
@@ -85,7 +79,7 @@ static void hold_descriptors(void)
 int main(int argc, char **argv)
 {
     hold_descriptors();
-    sp_mem_out_ends(exit_at_once);
+    sp_mem_out_ends(sp_cli_end_for_lack);
     sp_cli_handle_new();
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error with a message (EFBIG) */
     const char *fail_after = getenv("SAMEPAGE_TEST_FAIL_ALLOCATION");

@@ -6,7 +6,6 @@
 #include <exception>
 #include <new>
 #include <system_error>
-#include <unistd.h>
 
 extern "C" {
 #include "base/mem.h"
@@ -23,7 +22,7 @@ void sp_cli_no_threads(void)
     std::fputs("samepage: no more threads can be started: raise the limits on threads and memory "
                "(ulimit -u, ulimit -v, pids.max of the container)\n",
                stderr);
-    _exit(SP_EXIT_FAILED);
+    sp_cli_end_for_lack();
 }
 
 /* RocksDB starts threads when it likes and cannot report that there are no more. Anything else is a

@@ -1,7 +1,7 @@
 /* Libraries that do not look at what malloc returns, and constructors that run before main, end
  * with SIGSEGV if the address space that a process may have (ulimit -v) is full; librdkafka ends
- * with SIGABRT if it gets no thread. This says so, and exits with 1. Any other fault ends the
- * process as it would without this file.
+ * with SIGABRT if it gets no thread. This says so, and ends the process as lack of memory does. Any
+ * other fault ends the process as it would without this file.
  *
  * A failure may show later, when there is room again: a thread of jemalloc's has no arena. So the
  * question is whether the address space was ever full. */
@@ -20,6 +20,18 @@
 /* What was asked for in vain is not part of the peak: stacks of threads, 8 MiB, and what jemalloc
  * asks for at once. */
 enum { ASKED_BYTES = 64 << 20, STACK_BYTES = 1 << 16 };
+
+static volatile sig_atomic_t lack_code = SP_EXIT_FAILED;
+
+void sp_cli_set_lack_code(int code)
+{
+    lack_code = code;
+}
+
+void sp_cli_end_for_lack(void)
+{
+    _exit(lack_code);
+}
 
 /* The most address space that the process had, in KiB; 0: not known. */
 static rlim_t peak(void)
@@ -74,7 +86,7 @@ static void on_fault(int number)
                       "and threads. The state is as the last barrier left it: run again.\n");
     ssize_t written = write(STDERR_FILENO, text, (size_t)(end - text));
     (void)written; /* if it fails, there is nobody to tell */
-    _exit(SP_EXIT_FAILED);
+    sp_cli_end_for_lack();
 }
 
 static void watch_faults(void)

@@ -246,6 +246,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
 {
     struct sp_config config;
     bool show_text = false;
+    sp_cli_set_lack_code(SP_EXIT_TROUBLE);
     sp_config_default(&config);
     int code = parse(command, argc, argv, &config, &show_text);
     if (code < 0)
@@ -274,5 +275,5 @@ const struct sp_command sp_command_similar = {
     "  samepage similar --set text.scope=all old.html new.html\n\n"
     "EXIT STATUS\n"
     "  0 near duplicates, 1 not, 2 wrong usage, settings that do not fit together, a file\n"
-    "  that cannot be read or an output that cannot be written\n",
+    "  that cannot be read, an output that cannot be written or too little memory\n",
     true, run};
