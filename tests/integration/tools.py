@@ -1,4 +1,4 @@
-"""--help of every program in tools/, and what tools/growth does."""
+"""--help of every program in tools/, and lists behind head, and what tools/growth does."""
 
 import os
 import shutil
@@ -27,6 +27,19 @@ def tools_print_their_help_and_do_nothing_else(work):
             check_in(tool, done.stdout, f"help of tools/{tool}")
             check(done.stderr == "", tool, "speaks on standard error:", done.stderr[-500:])
             check(not work.exists("called"), tool, option, "called", work.exists("called") and work.read("called"))
+
+
+def tools_that_list_end_quietly_when_nobody_reads_on(work):
+    work.crawl(pages=2000)
+    work.run("run", "-q", "-o", "status", "--groups", "groups", "crawl.jsonl")
+    for command in (["show-groups", "groups", "1000"], ["bench", "--list"], ["mutate", "--list"], ["lint", "house"]):
+        tool = os.path.join(work.source, "tools", command[0])
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([tool, *command[1:]], cwd=work.directory, stdin=subprocess.DEVNULL, stdout=write,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        os.close(write)
+        check(done.stderr == "", *command, "speaks on standard error:", done.stderr[-500:])
 
 
 def growth_says_what_grows_and_what_is_wrong(work):
