@@ -682,6 +682,11 @@ def the_cells_of_a_trained_map_are_counted(work):
         contents = sum(response["cells"])
         check(response["unique"] + response["winner"] <= contents <= response["pages"], "cells", contents)
         check_equal(response["leaving"], 0, "pages that have not moved")
+    work.run("run", "-q", "--state", "plain", "-o", "out", "crawl.jsonl")
+    for name in "map", "missing":  # a map that is not used is no map of this state
+        done = work.run("serve", "--state", "plain", "--map", name, "--listen", "127.0.0.1:0", code=1)
+        check_in("made without a trained partition map: leave out --map", done.err)
+    check_in("--map needs --state", work.run("serve", "--kafka", "--map", "map", code=2).err)
 
 
 def what_is_described_is_what_is_answered(work):

@@ -143,6 +143,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         return sp_cli_usage(command, "%s: this command takes options only", argv[optind]);
     if (!a->kafka && !a->options.state)
         return sp_cli_usage(command, "give --state DIR, --kafka or both");
+    if (a->map_file && !a->options.state)
+        return sp_cli_usage(command, "--map needs --state");
     if (a->publish && !a->kafka)
         return sp_cli_usage(command, "--publish-rules needs --kafka");
     if (a->follow && (!a->kafka || a->publish))
@@ -233,6 +235,9 @@ static int read_settings(struct arguments *a)
             found = line;
         else
             err = sp_config_assign(&config, line, &fault);
+    if (err == SP_OK && a->map_file && a->map.cells == 0)
+        err = sp_fault_set(&fault, SP_INVALID,
+                           "it was made without a trained partition map: leave out --map");
     snprintf(version, sizeof version, SP_SETTINGS_SIGNATURES "%d", SP_SIGNATURE_VERSION);
     if (err == SP_OK && strcmp(found, version) != 0)
         err = sp_fault_set(&fault, SP_STATE_FORMAT,
