@@ -5,7 +5,8 @@
 
 static const unsigned char magic[] = {0x1f, 0x8b, 0x08};
 
-enum { RESERVED_FLAGS = 0xe0 };
+/* LEAST_TEXT: bytes at random are no compressed text of that length. */
+enum { RESERVED_FLAGS = 0xe0, LEAST_TEXT = 64 };
 
 size_t sp_gzip_find(const unsigned char *raw, size_t at, size_t len, bool last)
 {
@@ -46,11 +47,14 @@ bool sp_gzip_is_one(const unsigned char *raw, size_t at, size_t len, bool last, 
     if (*effort == 0 || inflateInit2(&z, 15 + 16) != Z_OK)
         return false;
     enum fate fate = decode(&z, raw, at, len, &end);
+    bool much = z.total_out >= LEAST_TEXT;
     uint64_t bytes = z.total_in + z.total_out;
     *effort -= bytes < *effort ? bytes : *effort;
     inflateEnd(&z);
-    if (fate != ENDS)
-        return fate == GOES_ON && !last;
+    if (fate == GOES_ON && !last)
+        return true;
+    if (fate != ENDS) /* if it has taken the head of another one, it was cut before that */
+        return much && sp_gzip_find(raw, at + 1, len, last) < end;
     while (end < len && raw[end] == 0) /* padding */
         end++;
     size_t left = len - end, known = left < sizeof magic ? left : sizeof magic;

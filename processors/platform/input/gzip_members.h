@@ -18,8 +18,9 @@ enum { SP_GZIP_HEAD = 4 };
 size_t sp_gzip_find(const unsigned char *raw, size_t at, size_t len, bool last);
 
 /* Whether a member begins at `at` that can be decoded up to its end and is followed by another one
- * or by the end of the file (`last`: that is `len`), or whose end is not among these bytes. Files
- * that are stored in a member, such as the body of a response, are followed by something else.
+ * or by the end of the file (`last`: that is `len`), or whose end is not among these bytes, or that
+ * was cut before another one: it can be decoded up to the head of that. Files that are stored in a
+ * member, such as the body of a response, are followed by something else.
  * *effort: so many bytes may still be decoded to find that out, as each of many heads can need up
  * to `len`; once it is 0 nothing is one. */
 bool sp_gzip_is_one(const unsigned char *raw, size_t at, size_t len, bool last, uint64_t *effort);

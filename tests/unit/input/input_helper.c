@@ -120,6 +120,15 @@ void put_format(struct sp_buf *out, const char *format, ...)
     sp_buf_put(out, text, (size_t)n);
 }
 
+void put_noise(struct sp_buf *out, uint64_t seed, size_t bytes)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
+    for (size_t i = 0; i < bytes; i++) {
+        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+        sp_buf_put_u8(out, (uint8_t)digits[seed >> 58]);
+    }
+}
+
 void put_times(struct sp_buf *out, char byte, size_t count)
 {
     char *at = sp_buf_reserve(out, count);

@@ -19,6 +19,8 @@ void put_zstd(struct sp_buf *out, struct sp_view bytes);
 void put_brotli(struct sp_buf *out, struct sp_view bytes);
 void put_format(struct sp_buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void put_times(struct sp_buf *out, char byte, size_t count);
+/* Words that hardly compress, so that damage is not at the end of a member. */
+void put_noise(struct sp_buf *out, uint64_t seed, size_t bytes);
 
 /* Copies of items, including what their views point to. */
 struct got {

@@ -44,16 +44,6 @@ static void put_frame(struct sp_buf *file, int from, int to)
     sp_buf_done(&text);
 }
 
-/* Words that hardly compress, so that the damage is not at the end of the member. */
-static void put_noise(struct sp_buf *out, uint64_t seed, size_t bytes)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
-    for (size_t i = 0; i < bytes; i++) {
-        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-        sp_buf_put_u8(out, (uint8_t)digits[seed >> 58]);
-    }
-}
-
 TEST(gzip_members_are_read_as_one_text)
 {
     struct sp_buf file = {0};

@@ -64,3 +64,31 @@ TEST(the_bytes_that_are_decoded_to_prove_members_are_limited)
     CU_ASSERT_TRUE(proved > 0 && proved <= 2 * TIMES);
     sp_buf_done(&file);
 }
+
+/* A crawler that was killed again and again: the proof that a member begins was that it ends. */
+TEST(of_members_that_are_all_cut_only_the_cut_records_are_lost)
+{
+    enum { MEMBERS = 40, LINES = 3 };
+    for (int level = 0; level < 10; level += 3)
+        for (size_t cut = 12; cut < 3000; cut += 331) {
+            struct sp_buf file = {0}, text = {0};
+            for (int i = 0; i < MEMBERS; i++) {
+                sp_buf_reset(&text);
+                for (int line = 0; line < LINES; line++) {
+                    put_format(&text, "{\"url\":\"http://u/%d/%d\",\"content\":\"", i, line);
+                    put_noise(&text, (uint64_t)i * LINES + (uint64_t)line, 5000);
+                    sp_buf_put_str(&text, "\"}\n");
+                }
+                put_gzip_level(&file, sp_buf_view(&text), level);
+                file.len -= i + 1 < MEMBERS ? cut : 0;
+            }
+            struct got g = read_bytes(sp_buf_view(&file), NULL);
+            CU_ASSERT_EQUAL(g.pages, MEMBERS * (LINES - 1) + 1);
+            CU_ASSERT_EQUAL(g.count, MEMBERS * LINES); /* each loss is counted */
+            for (size_t i = 0; i < g.count; i++)
+                CU_ASSERT(g.items[i].err != SP_OK || g.items[i].page.content.len == 5000);
+            got_done(&g);
+            sp_buf_done(&text);
+            sp_buf_done(&file);
+        }
+}
