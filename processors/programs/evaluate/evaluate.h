@@ -76,7 +76,8 @@ struct sp_experiment {
     const char *name;  /* as in --only: lower-case letters, digits and `-` */
     const char *title; /* of its section */
     enum sp_err (*run)(struct sp_evaluation *evaluation);
-    /* How long it takes, roughly: measured with 2,600 distinct contents on one busy core. */
+    /* How long it takes, roughly: measured with 2,600 distinct contents of some 400
+     * shingles on one busy core. */
     double ms_each;      /* for each distinct content of the traces */
     double most_seconds; /* however many there are; 0: no bound */
 };

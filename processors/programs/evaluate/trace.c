@@ -52,6 +52,7 @@ static struct sp_signature *shared(struct reading *r, struct sp_signature *s)
         *known = (struct known_content){s->content_hash, sp_signature_ref(s)};
         sp_map_add(&r->contents, known);
         r->trace->distinct++;
+        r->trace->shingles += s->shingle_count;
     }
     return sp_signature_ref(known->signature);
 }

@@ -61,7 +61,8 @@ struct sp_trace {
     size_t page_count;
     struct sp_trace_file *files;
     size_t file_count;
-    size_t distinct; /* contents */
+    size_t distinct;   /* contents */
+    uint64_t shingles; /* that their signatures keep */
 };
 
 /* Reads all files of the options. */
