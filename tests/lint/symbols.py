@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 # Known exceptions; remove an entry when it is mended. Circles: the number of files in them, which may only fall.
-CIRCLES = {"group": 15}
+CIRCLES = {"group": 9}
 TWICE = set()
 ALONE = {"sp_milestone_percents"}
 

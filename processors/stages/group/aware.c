@@ -112,7 +112,7 @@ static void find_behind(struct sp_group_stage *st, struct sp_large *l, struct un
 
 /* A running round begins again whatever has changed, because it has told some members a status in
  * between. */
-void sp_aware_tell(struct sp_group_stage *st, struct sp_group *g)
+void sp_aware_touch(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_large *l = g->large;
     struct unaware u = {.loser_count = 0};

@@ -73,7 +73,7 @@ void sp_bonds_drop(struct sp_hub *h)
         sp_bond_free(h->in);
 }
 
-void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches)
+static void note(struct sp_hub *h, const struct sp_touches *touches)
 {
     const struct sp_large *l = h->group->large;
     uint32_t star = sp_stars_pivot(l->stars, h->row);
@@ -85,10 +85,29 @@ void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches)
     }
 }
 
-void sp_bonds_moved(struct sp_hub *h)
+/* The row is in another star: it is probed again, and so are those that relied on it. */
+static void note_moved(struct sp_hub *h)
 {
     ask_again(h);
     ask_reliers(h);
+}
+
+void sp_bonds_enter(struct sp_group_stage *st, struct sp_hub *h)
+{
+    struct sp_touches touches = {0};
+    const struct sp_signature *s = sp_hub_signature(st, h);
+    if (!s)
+        return;
+    struct sp_large *l = h->group->large;
+    st->stats.hub_probes++;
+    enum sp_err err = sp_stars_insert(l->domain, h->row, s, &touches);
+    if (err != SP_OK) {
+        sp_group_stage_note(st, err);
+        return;
+    }
+    note(h, &touches);
+    if (touches.risen != SP_STARS_NONE)
+        note_moved(sp_hub_at(l, touches.risen));
 }
 
 /* ---- doubts ---- */
@@ -169,7 +188,7 @@ static void probe_again(struct sp_group_stage *st, struct sp_hub *h)
     struct sp_touches touches;
     drop_out(h);
     if (sp_hub_probe(st, h, &touches))
-        sp_bonds_note(h, &touches);
+        note(h, &touches);
     sp_bonds_doubt_one(h);
 }
 
@@ -177,7 +196,7 @@ static void insert_again(struct sp_group_stage *st, struct sp_hub *h)
 {
     drop_out(h);
     ask_reliers(h);
-    sp_hub_put_into_index(st, h);
+    sp_bonds_enter(st, h);
     sp_bonds_doubt_one(h);
 }
 
@@ -206,7 +225,7 @@ static void follow(struct sp_group_stage *st, struct sp_large *l, const struct s
     for (size_t i = 0; i < left->count; i++)
         sp_hub_list_add(&again, sp_hub_at(l, left->rows[i]));
     for (size_t i = 0; i < left->moved_count; i++)
-        sp_bonds_moved(sp_hub_at(l, left->moved[i]));
+        note_moved(sp_hub_at(l, left->moved[i]));
     for (size_t i = 0; i < left->ghost_count; i++)
         give_up(l, sp_hub_at(l, left->ghosts[i]));
     for (uint32_t i = 0; i < again.count && !st->err; i++)
@@ -218,7 +237,7 @@ void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g)
 {
     if (sp_debt_is_apart(g))
         return;
-    if (sp_bonds_owed(g->large) > sp_bonds_at_once(st))
+    if (sp_bonds_owed(g->large) > sp_group_rows_at_once(st))
         sp_bonds_check_later(st, g);
     else
         sp_bonds_settle_now(st, g);
@@ -242,12 +261,6 @@ static void ask(struct sp_group_stage *st, struct sp_large *l, uint32_t hubs)
         if (h->best)
             probe_again(st, h);
     }
-}
-
-uint32_t sp_bonds_at_once(const struct sp_group_stage *st)
-{
-    enum { AT_ONCE = 1 << 10 };
-    return st->options.settle_at_once ? st->options.settle_at_once : AT_ONCE;
 }
 
 uint32_t sp_bonds_owed(const struct sp_large *l)

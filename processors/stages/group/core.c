@@ -14,6 +14,12 @@ bool sp_group_checks_departures(const struct sp_group_stage *st)
     return st->options.mode != SP_MODE_FAST || st->options.fast_rechecks;
 }
 
+uint32_t sp_group_rows_at_once(const struct sp_group_stage *st)
+{
+    enum { AT_ONCE = 1 << 10 };
+    return st->options.settle_at_once ? st->options.settle_at_once : AT_ONCE;
+}
+
 void sp_group_stage_send(struct sp_group_stage *st, struct sp_message *m)
 {
     m->clock = st->clock;

@@ -417,7 +417,7 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
     struct sp_large *l = g->large;
     uint32_t at = 0;
     bool todo;
-    l->may_decide = l->may_read = sp_bonds_at_once(st);
+    l->may_decide = l->may_read = sp_group_rows_at_once(st);
     sp_hub_list_drop_gone(&l->todo);
     l->paid = sp_min_u32(l->paid, MOST - EACH) + EACH * (l->todo.count ? l->todo.count : 1);
     if (l->todo.count)
@@ -428,7 +428,11 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
         if (todo && wins(h))
             move_up(&l->changed, h);
     }
-    sp_aware_tell(st, g);
+}
+
+void sp_cover_end_step(struct sp_group *g)
+{
+    struct sp_large *l = g->large;
     l->todo.count = 0;
     l->changed.set = false;
     sp_winning_trim(l);

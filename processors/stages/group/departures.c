@@ -132,7 +132,7 @@ static bool read_leaver(void *arg, struct sp_view key, struct sp_view value)
 static uint32_t slice_rows(const struct sp_group_stage *st)
 {
     enum { PER_ROW = 8 };
-    return PER_ROW * sp_bonds_at_once(st);
+    return PER_ROW * sp_group_rows_at_once(st);
 }
 
 static void read_slice(struct sp_group_stage *st, struct sp_departure *d)

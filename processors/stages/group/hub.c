@@ -1,4 +1,4 @@
-/* One hub: its members and its signature; and lists of hubs. See large.h. */
+/* One hub: its members, its signature and what it touches; and lists of hubs. See large.h. */
 #include "base/mem.h"
 #include "group/large.h"
 
@@ -43,6 +43,19 @@ struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *
     sp_hub_list_add(&h->group->large->borrowed, h);
     sp_member_note_holder(st, h->group);
     return s;
+}
+
+bool sp_hub_probe(struct sp_group_stage *st, struct sp_hub *h, struct sp_touches *ret_touches)
+{
+    const struct sp_signature *s = sp_hub_signature(st, h);
+    *ret_touches = (struct sp_touches){0};
+    if (!s)
+        return false;
+    st->stats.hub_probes++;
+    enum sp_err err = sp_stars_probe(h->group->large->domain, s, h->row, ret_touches);
+    if (err != SP_OK)
+        sp_group_stage_note(st, err);
+    return err == SP_OK;
 }
 
 /* Most hubs have one member, and that of a group that was read would have to be read as well. */

@@ -212,7 +212,7 @@ static void make_some(struct sp_large *l)
     struct sp_lacking_winners *k = l->lacking_next;
     if (!k)
         return;
-    bool whole = sp_winning_make_some(l, &k->made, enter_next);
+    bool whole = sp_place_visit_winners(l, &k->made, enter_next);
     if (is_hopeless(l, k))
         give_up(l);
     else if (whole)

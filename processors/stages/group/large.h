@@ -14,7 +14,9 @@
  *   large.c   adds, removes and changes members
  *   fit.c     a group becomes large or small
  *   hub.c     one hub: its members, its signature; lists of hubs
- *   hubs.c    makes and frees hubs, and their rows in the star index
+ *   hubs.c    makes and frees hubs, which live while they have members or followers
+ *   holders.c which hub holds a member
+ *   index.c   hubs enter and leave the star index
  *   places.c  lists of hubs by rank, and places in that order
  *   bonds.c   bonds between stars: is the group still connected?
  *   search.c  searches along bonds: which stars are connected?       search.h
@@ -125,7 +127,7 @@ struct sp_large {
     struct sp_group_stage *stage;
     struct sp_stars *stars; /* NULL: no hub is indexed */
     struct sp_stars_domain *domain;
-    struct sp_hub_list unindexed; /* hubs that the index gets when it is needed (bonds.c) */
+    struct sp_hub_list unindexed; /* hubs that the index gets when it is needed (index.c) */
     struct sp_hub **rows;         /* of each row of the index */
     uint32_t row_count;
     uint32_t row_cap;
@@ -217,6 +219,12 @@ struct sp_rank_place sp_place_before_all(void);
 bool sp_place_precedes(const struct sp_rank_place *p, const struct sp_hub *h);
 /* The first hub behind the place in a list of hubs by rank. */
 struct sp_shelf_place sp_place_after(const struct sp_shelf *hubs, const struct sp_rank_place *p);
+/* Puts a part of the winners, at most large->may_read, into an index that is being made, so that no
+ * step reads the signatures of all: calls `put` for those behind the place *made, and moves it.
+ * True: all are there, and the place is not set. False as well if there is an error, in the
+ * stage. */
+bool sp_place_visit_winners(struct sp_large *l, struct sp_rank_place *made,
+                            void (*put)(struct sp_large *l, struct sp_hub *w));
 
 /* ---- hub.c */
 /* Each member of the hub, best first; `place` starts at zero. NULL: there are no more. */
@@ -225,19 +233,37 @@ struct sp_hub *sp_hub_at(const struct sp_large *l, uint32_t row);
 struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h);
 /* Between two of its members. */
 float sp_hub_own_similarity(struct sp_hub *h);
+/* Finds what the hub touches in the index. False: an error, which is in the stage. */
+bool sp_hub_probe(struct sp_group_stage *st, struct sp_hub *h, struct sp_touches *ret_touches);
 void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h);
 /* Keeps only the hubs that have members. */
 void sp_hub_list_drop_gone(struct sp_hub_list *list);
 
 /* ---- hubs.c */
+/* Makes a hub without members, which is not in the index. */
+struct sp_hub *sp_hub_new(struct sp_group *g, struct sp_id content);
+void sp_hub_free(struct sp_hub *h);
+/* The winner covers the hub; NULL: none does. Frees the winner before it if nothing else keeps
+ * it. */
+void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner);
+
+/* ---- holders.c */
+/* The member has come to the group, and leaves it. */
 void sp_hub_enter(struct sp_group *g, struct sp_member *m);
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+/* The member's rank changes. */
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
-/* Finds what the hub touches in the index. False: an error, which is in the stage. */
-bool sp_hub_probe(struct sp_group_stage *st, struct sp_hub *h, struct sp_touches *ret_touches);
-/* Puts the hub into the index and notes bonds to the hubs that it resembles. */
-void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h);
-/* The same for all hubs that are not there; then settles the index. If these are too many for one
+/* Releases the borrowed signatures and frees the hubs that are gone. */
+void sp_hubs_release(struct sp_group *g);
+/* Frees all hubs. */
+void sp_hubs_clear(struct sp_group *g);
+
+/* ---- index.c */
+/* The hub is new, and enters the index when it is needed. */
+void sp_hub_wait_for_index(struct sp_hub *h);
+/* Takes the hub out of the index, which may still use it, as a ghost; or lets it wait no longer. */
+void sp_hub_leave_index(struct sp_group_stage *st, struct sp_hub *h);
+/* Puts all hubs into the index that are not there; then settles it. If these are too many for one
  * step, it is done before the group is checked, later. */
 void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g);
 /* The same in any case. */
@@ -246,20 +272,13 @@ void sp_hubs_index_now(struct sp_group_stage *st, struct sp_group *g);
 void sp_hubs_index_some(struct sp_group_stage *st, struct sp_group *g, uint32_t hubs);
 /* Whether too many for one step are not in the index. */
 bool sp_hubs_are_many(const struct sp_large *l);
-/* Releases the borrowed signatures and frees the hubs that are gone. */
-void sp_hubs_release(struct sp_group *g);
-/* NULL: none. */
-void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner);
-/* Frees all hubs. */
-void sp_hubs_clear(struct sp_group *g);
 
 /* ---- bonds.c */
 void sp_bond_free(struct sp_bond *b);
-void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches);
+/* Puts the hub into the index and notes bonds to the hubs that it resembles. */
+void sp_bonds_enter(struct sp_group_stage *st, struct sp_hub *h);
 /* Call before the hub leaves the index. */
 void sp_bonds_drop(struct sp_hub *h);
-/* The row is in another star: it is probed again, and so are those that relied on it. */
-void sp_bonds_moved(struct sp_hub *h);
 /* Call before a row leaves: the hubs that it connected are in doubt. */
 void sp_bonds_doubt(struct sp_hub *h);
 /* Whether one hub is known to be similar to all others, so that they are connected. */
@@ -273,8 +292,6 @@ void sp_bonds_settle_now(struct sp_group_stage *st, struct sp_group *g);
 void sp_bonds_settle_some(struct sp_group_stage *st, struct sp_group *g, uint32_t rows);
 /* At least so many rows would be moved or probed. */
 uint32_t sp_bonds_owed(const struct sp_large *l);
-/* The number of rows that a step moves or probes. */
-uint32_t sp_bonds_at_once(const struct sp_group_stage *st);
 /* Takes the hub out of its star, and puts it into the index again. */
 void sp_bonds_replace(struct sp_group_stage *st, struct sp_hub *h);
 void sp_bonds_doubt_one(struct sp_hub *h);
@@ -325,12 +342,6 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 /* The same, but compares in any case. */
 bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                         double *ret_similarity);
-/* Puts a part of the winners, at most large->may_read, into an index that is being made, so that no
- * step reads the signatures of all: calls `put` for those behind the place *made, and moves it.
- * True: all are there, and the place is not set. False as well if there is an error, in the
- * stage. */
-bool sp_winning_make_some(struct sp_large *l, struct sp_rank_place *made,
-                          void (*put)(struct sp_large *l, struct sp_hub *w));
 /* Winners in large->lacking or large->lookup that are still to be read. */
 struct sp_lookup_range {
     const struct sp_hub *from; /* the first, by rank */
@@ -425,8 +436,10 @@ void sp_cover_restore(struct sp_large *l, struct sp_hub *h, struct sp_hub *winne
                       float similarity);
 /* Forgets all winners: each hub is decided when needed. */
 void sp_cover_forget_all(struct sp_group *g);
-/* Decides the hubs whose best member has changed, and which members this step tells. */
+/* Decides the hubs whose best member has changed. They stay in large->todo, and the first place
+ * after which winners have changed in large->changed, until sp_cover_end_step. */
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g);
+void sp_cover_end_step(struct sp_group *g);
 /* Brings h->winner and h->similarity up to date with the members. False: that needs more decisions
  * about other hubs than large->may_decide, and no error has occurred. Those that were made are
  * kept, so that further calls will succeed. */
@@ -439,8 +452,8 @@ bool sp_cover_is_decided(const struct sp_hub *h);
 bool sp_cover_loses(const struct sp_hub *h);
 
 /* ---- aware.c */
-/* Tells present and former winners, and the others as well if they are few; otherwise a round tells
- * them. */
-void sp_aware_tell(struct sp_group_stage *st, struct sp_group *g);
+/* After sp_cover_update: touches present and former winners whose status has changed, and the
+ * others as well if they are few; otherwise a round tells them. */
+void sp_aware_touch(struct sp_group_stage *st, struct sp_group *g);
 
 #endif

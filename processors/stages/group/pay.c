@@ -44,8 +44,8 @@ static uint32_t pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_
     sp_group_cover_publish(st, g); /* a group that was just read has no winners yet */
     if (!sp_round_runs(g))
         return 0;
-    g->large->may_read = sp_bonds_at_once(st);
-    g->large->may_decide = sp_bonds_at_once(st) * (1 + sp_min_u32(members / TOGETHER, MOST));
+    g->large->may_read = sp_group_rows_at_once(st);
+    g->large->may_decide = sp_group_rows_at_once(st) * (1 + sp_min_u32(members / TOGETHER, MOST));
     for (; !st->err && sp_round_runs(g) && visited < members; visited++) {
         struct sp_member *m = next_member(g, g->debt);
         if (!m) {

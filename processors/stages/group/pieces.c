@@ -165,7 +165,7 @@ uint32_t sp_large_at_once(const struct sp_group_stage *st)
 uint32_t sp_large_pieces_at_once(const struct sp_group_stage *st, const struct sp_large *l)
 {
     enum { MORE = 4, PART = 64 };
-    uint32_t least = MORE * sp_bonds_at_once(st), part = l->ranks.count / PART;
+    uint32_t least = MORE * sp_group_rows_at_once(st), part = l->ranks.count / PART;
     return least > part ? least : part;
 }
 

@@ -1,6 +1,7 @@
 /* Lists of hubs by rank, and places in that order. */
 #include <math.h>
 
+#include "base/order.h"
 #include "group/large.h"
 
 /* ---- lists by rank */
@@ -62,4 +63,23 @@ struct sp_shelf_place sp_place_after(const struct sp_shelf *hubs, const struct s
     struct sp_shelf_place place = sp_hub_place(hubs, p), next = place;
     struct sp_hub *h = sp_shelf_next(hubs, &next);
     return h && !sp_place_precedes(p, h) ? next : place;
+}
+
+bool sp_place_visit_winners(struct sp_large *l, struct sp_rank_place *made,
+                            void (*put)(struct sp_large *l, struct sp_hub *w))
+{
+    enum { LEAST = 64, PART = 1024, IN_TESTS = 2 };
+    uint32_t part = l->stage->options.large_from ? IN_TESTS : LEAST + l->winners.count / PART;
+    uint32_t left = sp_min_u32(part, l->may_read);
+    struct sp_shelf_place place = sp_place_after(&l->winners, made);
+    l->may_read -= left;
+    while (made->set && !l->stage->err) {
+        struct sp_hub *w = sp_shelf_next(&l->winners, &place);
+        if (w && !left--)
+            return false;
+        *made = w ? sp_place_of(w) : (struct sp_rank_place){.set = false};
+        if (w)
+            put(l, w);
+    }
+    return !made->set;
 }

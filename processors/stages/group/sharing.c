@@ -156,7 +156,7 @@ bool sp_sharing_serves(struct sp_large *l)
         return false;
     if (!l->sharing)
         begin(l);
-    bool whole = sp_winning_make_some(l, &l->sharing->made, put);
+    bool whole = sp_place_visit_winners(l, &l->sharing->made, put);
     if (is_full(l) || !whole)
         return false;
     sp_lookup_end(l);

@@ -39,13 +39,13 @@ static void split(struct sp_group_stage *st, struct sp_group *g, uint32_t most)
 /* Whether its index has too much to do for one step. */
 static bool owes_many(const struct sp_group_stage *st, const struct sp_large *l)
 {
-    return sp_hubs_are_many(l) || sp_bonds_owed(l) > sp_bonds_at_once(st);
+    return sp_hubs_are_many(l) || sp_bonds_owed(l) > sp_group_rows_at_once(st);
 }
 
 static void settle_some(struct sp_group_stage *st, struct sp_group *g, uint32_t units)
 {
     enum { PER_UNIT = 16, PART = 4 };
-    uint32_t most = (sp_bonds_at_once(st) + PART - 1) / PART;
+    uint32_t most = (sp_group_rows_at_once(st) + PART - 1) / PART;
     uint32_t rows = units < most / PER_UNIT ? PER_UNIT * units : most;
     if (sp_hubs_are_many(g->large))
         sp_hubs_index_some(st, g, rows);
@@ -79,7 +79,7 @@ bool sp_debt_split_now(struct sp_group_stage *st, struct sp_group *g)
 void sp_debt_check(struct sp_group_stage *st, struct sp_group *g)
 {
     sp_bonds_check_later(st, g);
-    if (g->large->ranks.count <= sp_bonds_at_once(st))
+    if (g->large->ranks.count <= sp_group_rows_at_once(st))
         split(st, g, UINT32_MAX);
 }
 

@@ -104,6 +104,8 @@ void sp_group_actor_step(struct sp_group_stage *st, struct sp_message *m);
 void sp_group_stage_note(struct sp_group_stage *st, enum sp_err err);
 /* Whether a group is checked when members leave it; fast mode may skip that. */
 bool sp_group_checks_departures(const struct sp_group_stage *st);
+/* So many rows of the index of a large group a step puts in, moves, probes or decides. */
+uint32_t sp_group_rows_at_once(const struct sp_group_stage *st);
 /* Sends the message with the stage's clock. */
 void sp_group_stage_send(struct sp_group_stage *st, struct sp_message *m);
 

@@ -84,25 +84,6 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 
 /* ---- which winners can be similar */
 
-bool sp_winning_make_some(struct sp_large *l, struct sp_rank_place *made,
-                          void (*put)(struct sp_large *l, struct sp_hub *w))
-{
-    enum { LEAST = 64, PART = 1024, IN_TESTS = 2 };
-    uint32_t part = l->stage->options.large_from ? IN_TESTS : LEAST + l->winners.count / PART;
-    uint32_t left = sp_min_u32(part, l->may_read);
-    struct sp_shelf_place place = sp_place_after(&l->winners, made);
-    l->may_read -= left;
-    while (made->set && !l->stage->err) {
-        struct sp_hub *w = sp_shelf_next(&l->winners, &place);
-        if (w && !left--)
-            return false;
-        *made = w ? sp_place_of(w) : (struct sp_rank_place){.set = false};
-        if (w)
-            put(l, w);
-    }
-    return !made->set;
-}
-
 /* The unit of cost is the time to examine one of many winners for a hub: about a nanosecond. */
 static bool index_is_cheaper(const struct sp_large *l)
 {
@@ -131,7 +112,7 @@ static bool is_indexed(struct sp_large *l)
 {
     enum { PART = 16 };
     if (sp_hubs_are_many(l))
-        sp_hubs_index_some(l->stage, l->group, (sp_bonds_at_once(l->stage) + PART - 1) / PART);
+        sp_hubs_index_some(l->stage, l->group, (sp_group_rows_at_once(l->stage) + PART - 1) / PART);
     else
         sp_hubs_index_now(l->stage, l->group);
     return !l->unindexed.count;
