@@ -12,9 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Known exceptions; remove an entry when it is mended. Circles: the number of files in them, which may only fall.
-CIRCLES = {"group": 9}
-TWICE = set()
+# Known exceptions; remove an entry when it is mended.
 ALONE = {"sp_milestone_percents"}
 
 # Our prefixes, those of the compiler and of C++, and functions that take the place of the C library's.
@@ -87,22 +85,15 @@ def structs_twice(source):
 
 
 def check(module, folder, library):
-    """The problems of a module, its names without prefix, and its files in cycles."""
+    """The problems of a module, and the number of its names without prefix."""
     objects, problems = objects_of(library), []
     foreign = sorted(name for defines, _ in objects.values() for name in defines
                      if not GOOD.match(name))
     if foreign:
         problems.append(f"{module}: without sp_, or to be static: {' '.join(foreign)}")
-    found = [*circles(calls(objects)), *circles(includes(folder, module))]
-    for circle in found:
-        print(f"{module}: a circle of {len(circle)}: {' '.join(circle)}")
-    files = sum(len(circle) for circle in found)
-    known = CIRCLES.get(module, 0)
-    if files > known:
-        problems.append(f"{module}: {files} files call one another in circles, {known} did before")
-    if files < known:
-        problems.append(f"{module}: {files} files are left in circles: say so in CIRCLES")
-    return problems, len(foreign), files
+    problems += [f"{module}: these call or include one another in a circle: {' '.join(circle)}"
+                 for circle in [*circles(calls(objects)), *circles(includes(folder, module))]]
+    return problems, len(foreign)
 
 
 def is_left_over(source, build, path):
@@ -135,26 +126,22 @@ def used_nowhere_else(source, build):
 
 
 def main(source, build):
-    problems, names, files = [], 0, 0
+    problems, names = [], 0
     libraries = sorted((build / "processors").rglob("libsp_*.a"))
     for library in libraries:
         module = library.name[len("libsp_"):-len(".a")]
         more = check(module, source / library.parent.relative_to(build), library)
         problems += more[0]
         names += more[1]
-        files += more[2]
-    twice = structs_twice(source)
-    for name in sorted(twice.keys() ^ TWICE):
-        problems.append(f"{name} is two things: {' '.join(twice[name])}" if name in twice
-                        else f"{name} is one thing now: take it off TWICE")
+    problems += [f"{name} is two things: {' '.join(paths)}"
+                 for name, paths in sorted(structs_twice(source).items())]
     alone = used_nowhere_else(source, build)
     for name in sorted(alone ^ ALONE):
         problems.append(f"{name} is used in its own file only: make it static, or remove it"
                         if name in alone else f"{name} is used, or gone: take it off ALONE")
     for problem in problems:
         print(problem)
-    print(f"{len(libraries)} modules, {names} names without sp_, {files} files in circles, "
-          f"{len(twice)} names of two things, {len(problems)} problems")
+    print(f"{len(libraries)} modules, {names} names without sp_, {len(problems)} problems")
     return 1 if problems or len(libraries) < 20 else 0
 
 

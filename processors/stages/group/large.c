@@ -1,8 +1,6 @@
 /* See large.h. */
 #include "group/large.h"
 
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "group/debt.h"
 
@@ -55,21 +53,6 @@ static void list_add(struct sp_member_list *list, struct sp_member *m)
     list->members[list->count++] = m;
 }
 
-void sp_large_dirty(struct sp_group *g, struct sp_member *m)
-{
-    m->dirty_at = g->large->dirty.count;
-    list_add(&g->large->dirty, m);
-}
-
-static void clean(struct sp_group *g, struct sp_member *m)
-{
-    struct sp_member_list *dirty = &g->large->dirty;
-    struct sp_member *last = dirty->members[--dirty->count];
-    dirty->members[m->dirty_at] = last;
-    last->dirty_at = m->dirty_at;
-    m->dirty = false;
-}
-
 /* ---- redirects */
 
 static struct sp_shelf_place first_redirect(const struct sp_group *g, const struct sp_member *to)
@@ -115,7 +98,7 @@ static void hang(struct sp_group *g, struct sp_member *m)
 }
 
 /* If this opens a loop of which m was a part, its root can be hung on its target. */
-static void unhang(struct sp_group *g, struct sp_member *m)
+void sp_large_unhang(struct sp_group *g, struct sp_member *m)
 {
     if (!m->hangs)
         return;
@@ -208,7 +191,7 @@ static void let_go(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
 
 void sp_large_out(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
-    unhang(g, m);
+    sp_large_unhang(g, m);
     let_go(st, g, m);
 }
 
@@ -247,7 +230,7 @@ void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_me
     sp_bonds_settle(st, g);
 }
 
-static void forget(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+void sp_large_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     sp_group_cover_untouch(g, m);
     let_go(st, g, m);
@@ -258,50 +241,5 @@ static void forget(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
     m->end = NULL;
     m->hangs = false;
     if (m->dirty)
-        clean(g, m);
-}
-
-static bool is_pivot(const struct sp_member *m)
-{
-    return m->hub && m->hub->indexed &&
-           sp_stars_pivot(m->hub->group->large->stars, m->hub->row) == m->hub->row;
-}
-
-void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
-                   uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        leaving[i]->mark = 0;
-    /* Kids leave before pivots, so that no kid is moved in vain. */
-    for (int pivots = 0; pivots < 2; pivots++)
-        for (uint32_t i = 0; i < count && !st->err; i++) {
-            if (leaving[i]->mark || (!pivots && is_pivot(leaving[i])))
-                continue;
-            leaving[i]->mark = 1;
-            forget(st, g, leaving[i]);
-        }
-    sp_bonds_settle(st, g);
-    if (!st->err)
-        sp_group_leave(st, g, leaving, count);
-}
-
-void sp_large_part_list(struct sp_group_stage *st, struct sp_group *g,
-                        struct sp_member_list *leaving)
-{
-    if (leaving->count && leaving->count < g->count) {
-        qsort(leaving->members, leaving->count, sizeof *leaving->members, sp_member_by_page);
-        sp_large_part(st, g, leaving->members, leaving->count);
-    }
-    sp_free(leaving->members);
-}
-
-void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
-{
-    struct sp_member_list leaving = {0};
-    if (sp_large_size_behind(m) == g->count)
-        return;
-    sp_large_behind(g, m, &leaving);
-    unhang(g, m);
-    m->asks = true;
-    sp_large_part_list(st, g, &leaving);
+        sp_member_clean(g, m);
 }

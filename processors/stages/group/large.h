@@ -12,6 +12,8 @@
  *   end       the page at the end of a chain of redirects, which form a forest (ends.h)
  *
  *   large.c   adds, removes and changes members
+ *   leave.c   members leave for a group of their own
+ *   larges.c  makes and frees what a large group has
  *   fit.c     a group becomes large or small
  *   hub.c     one hub: its members, its signature; lists of hubs
  *   hubs.c    makes and frees hubs, which live while they have members or followers
@@ -173,20 +175,15 @@ struct sp_large {
 /* ---- large.c */
 void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 struct sp_member *sp_large_find(const struct sp_group *g, struct sp_id page);
-void sp_large_dirty(struct sp_group *g, struct sp_member *m);
 /* Takes the member out of all lists except that of members before it changes, and puts it back. */
 void sp_large_out(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_large_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 /* Changes the member's rank; its content stays. */
 void sp_large_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
-/* These members leave and form a group; they must be whole pieces. */
-void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
-                   uint32_t count);
-/* The same for members in any order, unless there are no others. Frees the list. */
-void sp_large_part_list(struct sp_group_stage *st, struct sp_group *g,
-                        struct sp_member_list *leaving);
-/* The member leaves with all redirects that end at it, unless there are no other members. */
-void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+/* Takes the member out of all lists; the redirects that hang on it must go, too. */
+void sp_large_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+/* A redirect no longer hangs on its target. */
+void sp_large_unhang(struct sp_group *g, struct sp_member *m);
 /* Appends m and all redirects that lead to it to the list. */
 void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_member_list *list);
 uint32_t sp_large_size_behind(struct sp_member *m);
@@ -197,7 +194,19 @@ bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to
 void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
                               const struct sp_member *to);
 
-/* ---- fit.c */
+/* ---- leave.c */
+/* These members leave and form a group; they must be whole pieces. */
+void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
+                   uint32_t count);
+/* The same for members in any order, unless there are no others. Frees the list. */
+void sp_large_part_list(struct sp_group_stage *st, struct sp_group *g,
+                        struct sp_member_list *leaving);
+/* The member leaves with all redirects that end at it, unless there are no other members. */
+void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+
+/* ---- larges.c */
+/* Gives the group what a large one has; it has no members yet. */
+void sp_large_begin(struct sp_group_stage *st, struct sp_group *g);
 /* Notes that the group is used, so that it stays in memory. */
 void sp_large_use(struct sp_group_stage *st, struct sp_group *g);
 void sp_large_free(struct sp_group_stage *st, struct sp_group *g);

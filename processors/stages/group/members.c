@@ -83,11 +83,6 @@ struct sp_member *const *sp_member_redirects(const struct sp_group *g, struct sp
     return g->empty ? g->empty + first : NULL;
 }
 
-int sp_member_by_page(const void *a, const void *b)
-{
-    return sp_id_cmp((*(struct sp_member *const *)a)->page, (*(struct sp_member *const *)b)->page);
-}
-
 static int by_target(const void *a, const void *b)
 {
     const struct sp_member *x = *(struct sp_member *const *)a, *y = *(struct sp_member *const *)b;
@@ -192,13 +187,6 @@ void sp_member_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_m
     st->group_bytes -= SP_MEMBER_BYTES;
 }
 
-void sp_member_free(struct sp_member *m)
-{
-    sp_signature_unref(m->signature);
-    sp_free(m->url);
-    sp_free(m);
-}
-
 void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_kind kind,
                         struct sp_id target)
 {
@@ -209,47 +197,6 @@ void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_ki
     m->checked = false;
     if (!g->large)
         enter_empty(g, m);
-}
-
-void sp_member_changed(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
-{
-    if (!m->dirty && g->large)
-        sp_large_dirty(g, m);
-    m->dirty = true;
-    sp_group_changed(st, g);
-}
-
-void sp_member_hold_content(struct sp_group_stage *st, struct sp_signature *signature)
-{
-    enum sp_err err = sp_contents_hold(st->contents, signature);
-    sp_group_stage_note(st, err);
-}
-
-void sp_member_drop_content(struct sp_group_stage *st, struct sp_id content)
-{
-    enum sp_err err = sp_contents_drop(st->contents, content);
-    sp_group_stage_note(st, err);
-}
-
-struct sp_signature *sp_member_signature(struct sp_group_stage *st, struct sp_group *g,
-                                         struct sp_member *m)
-{
-    struct sp_signature *s;
-    if (m->signature || m->kind != SP_PAGE_CONTENT)
-        return m->signature;
-    enum sp_err err = sp_contents_get(st->contents, m->content, &s);
-    if (err != SP_OK) {
-        sp_group_stage_note(st, err);
-        return NULL;
-    }
-    m->signature = sp_signature_ref(s);
-    sp_member_note_holder(st, g);
-    return s;
-}
-
-bool sp_member_has_words(const struct sp_group_stage *st, const struct sp_signature *s)
-{
-    return sp_similar(&st->options.similarity, s, s, NULL);
 }
 
 void sp_group_stage_release(struct sp_group_stage *st)
@@ -265,14 +212,4 @@ void sp_group_stage_release(struct sp_group_stage *st)
         }
     }
     st->holder_count = 0;
-}
-
-bool sp_member_similar(struct sp_group_stage *st, struct sp_group *g, struct sp_member *a,
-                       struct sp_member *b, double *ret_similarity)
-{
-    if (a->kind != SP_PAGE_CONTENT || b->kind != SP_PAGE_CONTENT)
-        return false;
-    st->stats.compared++;
-    struct sp_signature *x = sp_member_signature(st, g, a), *y = sp_member_signature(st, g, b);
-    return x && y && sp_similar(&st->options.similarity, x, y, ret_similarity);
 }

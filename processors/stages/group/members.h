@@ -120,19 +120,8 @@ void sp_group_on_union(struct sp_group_stage *st, struct sp_message *m);
 void sp_group_on_dissolve(struct sp_group_stage *st, struct sp_message *m);
 void sp_group_on_members(struct sp_group_stage *st, struct sp_message *m);
 
-/* ---- members.c */
-/* For qsort of struct sp_member *. */
-int sp_member_by_page(const void *a, const void *b);
-struct sp_member *sp_member_find(const struct sp_group *g, struct sp_id page);
-/* Sorts members that were read in another order; false if a page is there twice. */
-bool sp_members_sort(struct sp_group *g);
-void sp_member_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
-/* The same for many, none of whose pages is a member yet, in a small group; sorts them. */
-void sp_members_add(struct sp_group_stage *st, struct sp_group *g, struct sp_member **fresh,
-                    uint32_t count);
-/* Takes the member out of the list, but not out of the forest or the winners; does not free it. */
-void sp_member_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
-void sp_member_free(struct sp_member *m);
+/* ---- member.c */
+enum { SP_MEMBER_BYTES = sizeof(struct sp_member) + 128 };
 /* A page that was forgotten and will be dropped. Unlike a page that was never fetched, it has a
  * version. */
 static inline bool sp_member_is_husk(const struct sp_member *m)
@@ -144,23 +133,42 @@ static inline bool sp_member_was_kept(const struct sp_member *m)
 {
     return sp_status_is_kept(m->said_status);
 }
-void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_kind kind,
-                        struct sp_id target);
-/* The members that redirect to the page; valid until the group's next change. */
-struct sp_member *const *sp_member_redirects(const struct sp_group *g, struct sp_id page,
-                                             uint32_t *ret_count);
+/* For qsort of struct sp_member *. */
+int sp_member_by_page(const void *a, const void *b);
+void sp_member_free(struct sp_member *m);
+/* The member's row must be written. */
 void sp_member_changed(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+/* In a large group: puts the member into the list of those whose rows must be written, and takes it
+ * out. */
+void sp_member_note_dirty(struct sp_group *g, struct sp_member *m);
+void sp_member_clean(struct sp_group *g, struct sp_member *m);
 /* Counts one member more, or one less, with this content. */
 void sp_member_hold_content(struct sp_group_stage *st, struct sp_signature *signature);
 void sp_member_drop_content(struct sp_group_stage *st, struct sp_id content);
-/* Borrowed until the next flush. */
+/* Borrowed until the next flush. NULL: no content, or an error, which is in the stage. */
 struct sp_signature *sp_member_signature(struct sp_group_stage *st, struct sp_group *g,
                                          struct sp_member *m);
 /* A page without words resembles nothing, not even an equal one. */
 bool sp_member_has_words(const struct sp_group_stage *st, const struct sp_signature *s);
 bool sp_member_similar(struct sp_group_stage *st, struct sp_group *g, struct sp_member *a,
                        struct sp_member *b, double *ret_similarity);
-enum { SP_MEMBER_BYTES = sizeof(struct sp_member) + 128 };
+
+/* ---- members.c */
+/* The group's member of this page, or NULL. */
+struct sp_member *sp_member_find(const struct sp_group *g, struct sp_id page);
+/* Sorts members that were read in another order; false if a page is there twice. */
+bool sp_members_sort(struct sp_group *g);
+void sp_member_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+/* The same for many, none of whose pages is a member yet, in a small group; sorts them. */
+void sp_members_add(struct sp_group_stage *st, struct sp_group *g, struct sp_member **fresh,
+                    uint32_t count);
+/* Takes the member out of the list, but not out of the forest or the winners; does not free it. */
+void sp_member_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_kind kind,
+                        struct sp_id target);
+/* The members that redirect to the page; valid until the group's next change. */
+struct sp_member *const *sp_member_redirects(const struct sp_group *g, struct sp_id page,
+                                             uint32_t *ret_count);
 
 /* ---- fit.c */
 /* Makes the group large or small according to its size. */
@@ -219,13 +227,15 @@ void sp_group_cover_touch(struct sp_group *g, struct sp_member *m);
 /* Brings the cover of a small group up to date. */
 void sp_group_cover_update(struct sp_group_stage *st, struct sp_group *g);
 
-/* ---- statuses.c */
+/* ---- renew.c */
 /* Brings the cover up to date, and makes the group large or small according to its size. */
 void sp_group_cover_renew(struct sp_group_stage *st, struct sp_group *g);
+/* The same; then tells the pages whose status has changed. */
+void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g);
+
+/* ---- statuses.c */
 /* Tells the pages whose status has changed. */
 void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g);
-/* Both. */
-void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g);
 /* Whether the member knows its status. In a large group call sp_cover_decide first. */
 bool sp_group_is_told(struct sp_group_stage *st, const struct sp_group *g, struct sp_member *m);
 /* False: in a large group, too many decisions have to be made before (sp_cover_decide). */

@@ -14,10 +14,12 @@
  *   transfer.c   open transfers: members that arrive in several messages
  *   forest.c     is the group still connected? (spanning forest)
  *   verdicts.c   which members win (the cover of winners/winners.h, kept up to date)
+ *   renew.c      brings the winners of a group up to date
  *   statuses.c   sends pages their status
  *   debt.c       what is deferred: statuses told later, pieces that leave later   debt.h
  *   splits.c     splits of large groups, at once or later
  *   pay.c        does what was deferred, a part with each crawled page
+ *   member.c     one member: its content, and whether its row must be written
  *   members.c    the members of a group as a sorted list
  *   erase.c      forgets pages on request
  *   large.h      groups of many members

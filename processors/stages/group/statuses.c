@@ -281,20 +281,6 @@ static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resiz
     }
 }
 
-void sp_group_cover_renew(struct sp_group_stage *st, struct sp_group *g)
-{
-    sp_group_fit(st, g);
-    if (sp_group_drop_last(st, g))
-        return;
-    if (!g->large) {
-        sp_group_cover_update(st, g);
-        return;
-    }
-    sp_cover_update(st, g);
-    sp_aware_touch(st, g);
-    sp_cover_end_step(g);
-}
-
 void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g)
 {
     if (st->err)
@@ -308,10 +294,4 @@ void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g)
         tell_small(st, g, resized);
     g->touched_count = 0;
     g->said_count = g->count;
-}
-
-void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g)
-{
-    sp_group_cover_renew(st, g);
-    sp_group_cover_tell(st, g);
 }
