@@ -12,9 +12,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Known exceptions; remove an entry when it is mended.
-ALONE = {"sp_milestone_percents"}
-
 # Our prefixes, those of the compiler and of C++, and functions that take the place of the C library's.
 GOOD = re.compile(r"(sp|samepage)_|_[_A-Z]|DW\.ref\.|(cnd_timedwait|timespec_get|gettimeofday)$")
 
@@ -135,10 +132,8 @@ def main(source, build):
         names += more[1]
     problems += [f"{name} is two things: {' '.join(paths)}"
                  for name, paths in sorted(structs_twice(source).items())]
-    alone = used_nowhere_else(source, build)
-    for name in sorted(alone ^ ALONE):
-        problems.append(f"{name} is used in its own file only: make it static, or remove it"
-                        if name in alone else f"{name} is used, or gone: take it off ALONE")
+    problems += [f"{name} is used in its own file only: make it static, or remove it"
+                 for name in sorted(used_nowhere_else(source, build))]
     for problem in problems:
         print(problem)
     print(f"{len(libraries)} modules, {names} names without sp_, {len(problems)} problems")

@@ -94,11 +94,6 @@ static inline const union sp_cell *sp_document_cells(const struct sp_documents *
     return d->cells + i * d->slots;
 }
 
-static inline const uint32_t *sp_content_set(const struct sp_documents *d, uint32_t content)
-{
-    return d->sets + d->contents[content].at;
-}
-
 /* The pair (a, b) with `overlap` shared shingles, for sp_relation_holds. */
 struct sp_relation_pair sp_documents_pair(const struct sp_documents *d, uint32_t a, uint32_t b,
                                           uint32_t overlap);

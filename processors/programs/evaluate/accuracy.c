@@ -12,7 +12,7 @@
 #define ALL "the paper's three approximations"
 
 const uint32_t sp_machines[SP_MACHINES] = {12, 24, 36};
-const uint32_t sp_milestone_percents[SP_MILESTONES] = {10, 20, 30, 50, 75, 100};
+static const uint32_t milestone_percents[SP_MILESTONES] = {10, 20, 30, 50, 75, 100};
 
 const struct sp_variant sp_variants[SP_VARIANTS] = {
     {"exact", "lossless routing, drained", 12, false, false, false, 0},
@@ -138,7 +138,7 @@ enum sp_err sp_accuracy_run(const struct sp_crawl *crawl, const struct sp_accura
     *a = (struct sp_accuracy){.crawl = crawl};
     struct job job = {.options = options, .a = a};
     for (size_t i = 0; i < SP_MILESTONES; i++)
-        a->milestones[i] = crawl->fetch_count * sp_milestone_percents[i] / 100;
+        a->milestones[i] = crawl->fetch_count * milestone_percents[i] / 100;
     enum sp_err err = run_jobs(&job, 0, SP_MILESTONES, make_baselines);
     if (err == SP_OK)
         err = run_jobs(&job, 0, SP_DELAYED, run_variants);

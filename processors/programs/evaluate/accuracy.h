@@ -22,15 +22,13 @@
 #include "replay/pairs.h"
 
 enum {
-    SP_MILESTONES = 6, /* of the fetches: sp_milestone_percents */
+    SP_MILESTONES = 6, /* 10 to 100 % of the fetches; the paper's: 10 to 100 million URLs */
     SP_MACHINES = 3,   /* 12, 24 and 36 cells: one for each machine of tier 2 */
     SP_DECAY_STEPS = 10,
     SP_VARIANTS = 13
 };
 
 extern const uint32_t sp_machines[SP_MACHINES];
-extern const uint32_t
-    sp_milestone_percents[SP_MILESTONES]; /* the paper's: 10 to 100 million URLs */
 
 /* One way through the tiers. */
 struct sp_variant {
