@@ -16,7 +16,6 @@ struct sp_command {
     const char *name;
     const char *summary;
     const char *help; /* the manual; that of settings is --help-settings, if it takes any */
-    bool takes_settings;
     int (*run)(const struct sp_command *command, int argc, char **argv);
 };
 

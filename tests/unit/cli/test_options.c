@@ -7,7 +7,7 @@
 #include "harness.h"
 
 static const struct sp_command command = {
-    "toy", "does nothing", "OPTIONS\n  --threads N   how many\n  --set KEY=VALUE\n", true, NULL};
+    "toy", "does nothing", "OPTIONS\n  --threads N   how many\n  --set KEY=VALUE\n", NULL};
 
 /* Runs sp_cli_common and captures standard output and standard error in `ret_said`. */
 static int common(int option, const char *argument, struct sp_config *config, char ret_said[4096])

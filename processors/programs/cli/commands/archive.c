@@ -318,4 +318,4 @@ const struct sp_command sp_command_archive = {
     "EXAMPLES\n"
     "  samepage archive -o archive crawl-*.warc.gz\n"
     "  samepage archive --restore https://example.org/ archive > example.warc\n\n" SP_READING_EXIT_HELP,
-    true, run};
+    run};

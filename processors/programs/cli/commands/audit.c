@@ -198,4 +198,4 @@ const struct sp_command sp_command_audit = {
     "EXAMPLES\n"
     "  samepage audit --removed removed.jsonl --clusters clusters.jsonl articles.jsonl --report audit\n"
     "  samepage audit --kept out/kept.jsonl articles.jsonl --id-field id --text-field text --json -\n\n" SP_READING_EXIT_HELP,
-    true, run};
+    run};

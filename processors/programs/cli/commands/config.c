@@ -40,4 +40,4 @@ const struct sp_command sp_command_config = {
     "  --help        this text\n\n"
     "EXIT STATUS\n"
     "  0 done; 1 standard output cannot be written; 2 wrong usage\n",
-    false, run};
+    run};

@@ -252,4 +252,4 @@ const struct sp_command sp_command_cover = {
     "  \"by_record\",\"by_url\",\"by_fetch_time_ms\",\"containment\"; \"left_out\" (--host-most): neither\n\n"
     "EXAMPLES\n"
     "  samepage cover --relation 'containment(a, b) >= 0.7 && a.host = b.host' crawl.warc.gz\n\n" SP_READING_EXIT_HELP,
-    true, run};
+    run};

@@ -173,4 +173,4 @@ const struct sp_command sp_command_dedup = {
     "  --clusters  {\"kept\",\"removed\":[{\"id\",\"similarity\"}]}\n\n"
     "EXAMPLES\n"
     "  samepage dedup articles.jsonl --kept articles.unique.jsonl --removed removed.jsonl\n\n" SP_READING_EXIT_HELP,
-    true, run};
+    run};

@@ -312,4 +312,4 @@ const struct sp_command sp_command_evaluate = {
     "EXAMPLES\n"
     "  samepage evaluate --report report crawl-2023.jsonl crawl-2024.jsonl\n"
     "  samepage evaluate --report report --only summary crawl.jsonl   # in the time of a run\n\n" SP_READING_EXIT_HELP,
-    true, run};
+    run};

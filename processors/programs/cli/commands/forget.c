@@ -339,4 +339,4 @@ const struct sp_command sp_command_forget = {
     "  -q, --quiet         no summary\n"
     "  --help              this text\n\n" SP_ENVIRONMENT_HELP "\nEXIT STATUS\n"
     "  0 done, also if pages were not known; 1 failed, or --verify found differences; 2 wrong usage\n",
-    true, run};
+    run};

@@ -344,4 +344,4 @@ const struct sp_command sp_command_ingest = {
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n" SP_ENVIRONMENT_HELP "\n" SP_READING_EXIT_HELP,
-    true, run};
+    run};

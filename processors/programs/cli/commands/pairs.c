@@ -387,4 +387,4 @@ const struct sp_command sp_command_pairs = {
     "  its first page, or by the page that it started from\n\n"
     "EXAMPLE\n"
     "  samepage pairs --threshold 0.9 articles.jsonl\n\n" SP_READING_EXIT_HELP,
-    true, run};
+    run};

@@ -186,4 +186,4 @@ const struct sp_command sp_command_rules = {
     "  recent_support, recent_against: what still counts of the pairs, as evidence fades.\n\n" SP_ENVIRONMENT_HELP
     "\nEXIT STATUS\n"
     "  0 done; 1 failed; 2 wrong usage\n",
-    true, run};
+    run};

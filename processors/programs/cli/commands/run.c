@@ -338,4 +338,4 @@ const struct sp_command sp_command_run = {
     "  samepage synth --pages 20000 | samepage run --groups groups.jsonl -o status.jsonl -\n\n"
     "EXIT STATUS\n"
     "  0 done; 1 failed, too much unreadable (input.max_unreadable), or --verify differs; 2 wrong usage\n",
-    true, run};
+    run};

@@ -493,4 +493,4 @@ const struct sp_command sp_command_serve = {
     "  samepage serve --state state --pages crawl.jsonl --statuses status.jsonl\n\n"
     "EXIT STATUS\n"
     "  0 ended by a signal; 1 failed; 2 wrong usage\n",
-    true, run};
+    run};

@@ -276,4 +276,4 @@ const struct sp_command sp_command_similar = {
     "EXIT STATUS\n"
     "  0 near duplicates, 1 not, 2 wrong usage, settings that do not fit together, a file\n"
     "  that cannot be read, an output that cannot be written or too little memory\n",
-    true, run};
+    run};

@@ -189,17 +189,16 @@ static int run(const struct sp_command *command, int argc, char **argv)
 const struct sp_command sp_command_signature = {
     "signature", "the signature stage on Kafka: pages to signatures",
     STAGE_HELP("signature", "the signature stage on Kafka: pages to signatures", SIGNATURE_WORK),
-    true, run};
+    run};
 const struct sp_command sp_command_group = {
     "group", "the group stage on Kafka: groups, winners, statuses",
-    STAGE_HELP("group", "the group stage on Kafka: groups, winners, statuses", GROUP_WORK), true,
-    run};
+    STAGE_HELP("group", "the group stage on Kafka: groups, winners, statuses", GROUP_WORK), run};
 const struct sp_command sp_command_compare = {
     "compare", "the compare stage on Kafka: near duplicates of a page",
     STAGE_HELP("compare", "the compare stage on Kafka: near duplicates of a page", COMPARE_WORK),
-    true, run};
+    run};
 const struct sp_command sp_command_contain = {
     "contain", "the contain stage on Kafka: pages that are part of larger ones",
     STAGE_HELP("contain", "the contain stage on Kafka: pages that are part of larger ones",
                CONTAIN_WORK),
-    true, run};
+    run};

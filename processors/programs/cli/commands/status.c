@@ -376,4 +376,4 @@ const struct sp_command sp_command_status = {
     "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n" SP_ENVIRONMENT_HELP "\nEXIT STATUS\n"
     "  0 done; 1 failed, or a URL has no event; 2 wrong usage\n",
-    true, run};
+    run};

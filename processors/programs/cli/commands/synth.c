@@ -240,4 +240,4 @@ const struct sp_command sp_command_synth = {
     "  samepage synth --pages 1M --skew same=30,redirects=10 --family 5000\n\n"
     "EXIT STATUS\n"
     "  0 done; 1 failed; 2 wrong usage\n",
-    false, run};
+    run};

@@ -86,4 +86,4 @@ const struct sp_command sp_command_topics = {
     "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n" SP_ENVIRONMENT_HELP "\nEXIT STATUS\n"
     "  0 done; 1 failed, or `check` found differences; 2 wrong usage\n",
-    true, run};
+    run};

@@ -425,4 +425,4 @@ const struct sp_command sp_command_train = {
     "EXAMPLES\n"
     "  samepage train -o map --cells 64 crawl-*.warc.gz\n"
     "  samepage train --show map\n\n" SP_READING_EXIT_HELP,
-    true, run};
+    run};

@@ -70,4 +70,4 @@ const struct sp_command sp_command_watch = {
     "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n" SP_ENVIRONMENT_HELP "\nEXIT STATUS\n"
     "  0 ended by a signal; 1 failed; 2 wrong usage\n",
-    true, run};
+    run};
