@@ -439,6 +439,30 @@ def two_pages_are_compared_and_their_texts_shown(work):
     check_in("--pages", work.run("serve", "--state", "state", "--pages", "missing", code=1).err)
 
 
+def pages_are_compared_by_the_method_of_the_state(work):
+    """By lcs the similarity is that of sequences of sentences: the pages below have the same sentences in another
+    order, so that the Jaccard similarity of their sets is 1."""
+    sentences = [f"Here stands one sentence called number{n}." for n in range(40)]
+    moved = sentences[20:] + sentences[:20]
+    near = sentences[:36] + [f"There is another sentence called number{n}." for n in range(4)]
+    urls = ["http://a.example/", "http://b.example/", "http://c.example/"]
+    work.write("crawl.jsonl", "".join(json.dumps({"url": url, "content": " ".join(content), "popularity": popularity}) + "\n"
+                                      for url, content, popularity in zip(urls, (sentences, near, moved), (3, 2, 1))))
+    work.run("run", "-q", "--state", "state", "-o", "out", "--set", "similarity.method=lcs", "crawl.jsonl")
+    events = {event["url"]: event for event in work.json_lines("out")}
+    check_equal([events[url]["status"] for url in urls], ["winner", "loser", "unique"], "statuses")
+    with serving(work) as server:
+        response = server.get("/v1/compare", a=urls[0], b=urls[1])
+        check_equal(response["similarity"], events[urls[1]]["similarity"], "similarity of near duplicates")
+        check_equal(response["near_duplicates"], True, "near duplicates")
+        response = server.get("/v1/compare", a=urls[0], b=urls[2])
+        check_equal(response["near_duplicates"], False, "sentences in another order")
+        check(response["similarity"] < 0.5, "similarity", response["similarity"])
+        same = server.get("/v1/threshold", url=urls[0], threshold=0.5)
+        check_equal([[m["similarity"] for m in group] for group in same["groups"]],
+                    [[None, events[urls[1]]["similarity"]]], "the threshold of the state")
+
+
 def warc(pages):
     """Records of type response."""
     records = b""

@@ -98,7 +98,8 @@ enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_ser
     if (err == SP_OK) {
         sp_ticker_init(s);
         s->overview = sp_overview_start(s->state, s->followed, options);
-        s->index = sp_index_new(options->method, options->filter_sentences, options->cache_bytes);
+        s->index = sp_index_new(options->similarity.method, options->filter_sentences,
+                                options->cache_bytes);
         err = s->overview ? sp_serve_http_open(s, fd, fault)
                           : sp_fault_set(fault, SP_IO, "the server cannot be started");
         if (err != SP_OK)

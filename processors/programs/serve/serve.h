@@ -12,6 +12,7 @@
 #define SP_SERVE_SERVE_H
 
 #include "base/fault.h"
+#include "similarity/similarity.h"
 #include "text/text.h"
 
 enum {
@@ -46,14 +47,14 @@ struct sp_serve_options {
      * equal texts, until an event is read again; when the state cannot be read, at most once a
      * minute. NULL: nobody is told. */
     void (*told)(const char *what);
-    uint32_t threads; /* 0: one a core */
-    uint32_t tier1;   /* partitions of the group stage in that state */
-    double threshold; /* tau of that state */
+    uint32_t threads;                        /* 0: one a core */
+    uint32_t tier1;                          /* partitions of the group stage in that state */
+    struct sp_similarity_options similarity; /* of that state; the filter compares sets:
+                                              * sp_serve_can */
     /* Of the filter, if the request gives none. Sentences can be compared if that state's
      * signatures hold some. */
     double filter_threshold;
     bool filter_sentences;
-    enum sp_method method; /* of that state; the filter compares sets: sp_serve_can */
     const struct sp_relation *winner_relation; /* of that state; NULL: none */
     uint64_t cache_bytes;                      /* for documents of the filter */
     struct sp_text_options text;               /* as that state's signatures were made */

@@ -199,11 +199,11 @@ static enum sp_err use_dictionary(struct arguments *a, const char *digits, struc
 static int choose_filter(struct arguments *a, const struct sp_config *config)
 {
     struct sp_serve_options *o = &a->options;
-    bool has_shingles = sp_method_info(o->method)->features == SP_FEATURES_SHINGLES;
+    bool has_shingles = sp_method_info(o->similarity.method)->features == SP_FEATURES_SHINGLES;
     if (o->filter_threshold == 0)
         o->filter_threshold = o->filter_sentences && has_shingles
                                   ? sp_method_info(SP_METHOD_SENTENCES)->threshold
-                                  : o->threshold;
+                                  : o->similarity.threshold;
     struct sp_text_options text;
     sp_settings_text(config, &text);
     if (!o->filter_sentences || text.signature.max_sentences > 0)
@@ -238,6 +238,7 @@ static int read_settings(struct arguments *a)
     if (err == SP_OK && a->map_file && a->map.cells == 0)
         err = sp_fault_set(&fault, SP_INVALID,
                            "it was made without a trained partition map: leave out --map");
+    sp_settings_similarity(&config, &o->similarity);
     snprintf(version, sizeof version, SP_SETTINGS_SIGNATURES "%d", SP_SIGNATURE_VERSION);
     if (err == SP_OK && strcmp(found, version) != 0)
         err = sp_fault_set(&fault, SP_STATE_FORMAT,
@@ -245,18 +246,14 @@ static int read_settings(struct arguments *a)
     int code = -1;
     if (err != SP_OK)
         code = sp_cli_failed("the state in %s cannot be served: %s", o->state, fault.text);
-    struct sp_similarity_options similarity;
-    sp_settings_similarity(&config, &similarity);
     o->tier1 = (uint32_t)config.tier1_partitions;
-    o->threshold = similarity.threshold;
-    o->method = similarity.method;
     if (code < 0 && sp_settings_relation(&config, &a->relation, &fault) != SP_OK)
         code = sp_cli_failed("the state in %s cannot be served: %s", o->state, fault.text);
     o->winner_relation = a->relation;
-    if (code < 0 && !sp_serve_can(o->method))
+    if (code < 0 && !sp_serve_can(o->similarity.method))
         code = sp_cli_failed("the state in %s cannot be served: it was made with "
                              "similarity.method = %s, whose signatures the filter cannot compare",
-                             o->state, sp_method_info(o->method)->name);
+                             o->state, sp_method_info(o->similarity.method)->name);
     if (code < 0)
         code = choose_filter(a, &config);
     sp_settings_text(&config, &o->text);
@@ -342,11 +339,9 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     a->options.topic = topic;
     a->options.properties = properties;
     a->options.passed_over = say_passed_over;
-    struct sp_similarity_options similarity;
-    sp_settings_similarity(config, &similarity);
-    a->options.threshold = similarity.threshold;
+    sp_settings_similarity(config, &a->options.similarity);
     if (a->options.filter_threshold == 0)
-        a->options.filter_threshold = similarity.threshold;
+        a->options.filter_threshold = a->options.similarity.threshold;
     sp_settings_text(config, &a->options.text);
     a->options.text.detect_language = a->options.text.signature.languages_apart;
     int code = serve(&a->options);

@@ -60,7 +60,7 @@ unsigned sp_handle_overview(struct sp_serve *s, struct sp_serve_thread *t, const
     struct sp_buf *out = &t->out;
     (void)q;
     sp_buf_put_str(out, "{\"threshold\":");
-    sp_json_put_double(out, s->options.threshold);
+    sp_json_put_double(out, s->options.similarity.threshold);
     sp_buf_put_str(out, s->texts ? ",\"texts\":true" : ",\"texts\":false");
     sp_buf_put_str(out, s->log ? ",\"histories\":true" : ",\"histories\":false");
     sp_buf_put_str(out, s->live ? ",\"live\":true" : ",\"live\":false");

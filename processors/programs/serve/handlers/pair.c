@@ -2,6 +2,7 @@
  */
 #include "base/json_write.h"
 #include "serve/handler.h"
+#include "similarity/intersect.h"
 #include "similarity/similarity.h"
 
 struct side {
@@ -57,36 +58,24 @@ static void put_side(struct sp_buf *out, const struct side *side, const char *ur
     sp_buf_put_u8(out, '}');
 }
 
-static size_t shared_hashes(const struct sp_signature *a, const struct sp_signature *b)
-{
-    size_t shared = 0;
-    for (size_t i = 0, k = 0; i < a->shingle_count && k < b->shingle_count;) {
-        uint32_t x = a->hashes[i], y = b->hashes[k];
-        shared += x == y;
-        i += x <= y;
-        k += y <= x;
-    }
-    return shared;
-}
-
 static void put_comparison(struct sp_serve *s, struct sp_buf *out, const struct sp_signature *a,
                            const struct sp_signature *b)
 {
-    struct sp_similarity_options options;
-    sp_similarity_options_default(&options);
-    options.threshold = s->options.threshold;
+    const struct sp_similarity_options *options = &s->options.similarity;
+    double similarity = sp_similarity(options, a, b);
+    bool similar = sp_similar(options, a, b, &similarity);
+    size_t shared = sp_intersect(a->hashes, a->shingle_count, b->hashes, b->shingle_count, 0);
     bool capped = a->shingle_count < a->shingle_total || b->shingle_count < b->shingle_total;
     sp_buf_put_str(out, ",\"similarity\":");
-    sp_json_put_float(out, (float)sp_jaccard(a, b));
+    sp_json_put_float(out, (float)similarity);
     sp_buf_put_str(out, capped ? ",\"exact\":false" : ",\"exact\":true");
     sp_buf_put_str(out, ",\"shared_kept\":");
-    sp_json_put_i64(out, (int64_t)shared_hashes(a, b));
+    sp_json_put_i64(out, (int64_t)shared);
     sp_buf_put_str(out, ",\"length_bound\":");
     sp_json_put_float(out, (float)sp_length_bound(a->length, b->length));
     sp_buf_put_str(out, ",\"threshold\":");
-    sp_json_put_double(out, s->options.threshold);
-    sp_buf_put_str(out, sp_similar(&options, a, b, NULL) ? ",\"near_duplicates\":true"
-                                                         : ",\"near_duplicates\":false");
+    sp_json_put_double(out, options->threshold);
+    sp_buf_put_str(out, similar ? ",\"near_duplicates\":true" : ",\"near_duplicates\":false");
     sp_buf_put_str(out, sp_id_eq(a->content_hash, b->content_hash) ? ",\"equal_words\":true}\n"
                                                                    : ",\"equal_words\":false}\n");
 }

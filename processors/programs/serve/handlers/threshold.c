@@ -16,10 +16,10 @@ enum { TRIED_MAX = 1000 };
 struct trial {
     struct sp_serve_thread *t;
     struct sp_members members;
-    double threshold;
-    const struct sp_relation *relation; /* or NULL */
-    uint32_t *set;                      /* union-find over the members' places */
-    uint32_t *winner;                   /* place of the winner; its own if it is a winner */
+    struct sp_similarity_options options; /* of the state, but with the threshold to be tried */
+    const struct sp_relation *relation;   /* or NULL */
+    uint32_t *set;                        /* union-find over the members' places */
+    uint32_t *winner;                     /* place of the winner; its own if it is a winner */
     float *similarity;
 };
 
@@ -28,7 +28,7 @@ static bool similar(const struct trial *x, size_t i, size_t k, float *ret_simila
     const struct sp_group_member *a = &x->members.list[i], *b = &x->members.list[k];
     double similarity;
     if (!a->signature || !b->signature ||
-        !sp_jaccard_at_least(a->signature, b->signature, x->threshold, &similarity))
+        !sp_similar(&x->options, a->signature, b->signature, &similarity))
         return false;
     *ret_similarity = (float)similarity;
     return true;
@@ -134,7 +134,7 @@ static void put_trial(struct trial *x, double was)
     sp_buf_put_str(out, "{\"group_id\":");
     sp_lines_put_group_id(out, x->members.group);
     sp_buf_put_str(out, ",\"threshold\":");
-    sp_json_put_double(out, x->threshold);
+    sp_json_put_double(out, x->options.threshold);
     sp_buf_put_str(out, ",\"was\":");
     sp_json_put_double(out, was);
     sp_buf_put_str(out, ",\"groups\":[");
@@ -174,19 +174,21 @@ static unsigned try_threshold(struct trial *x, double was)
 unsigned sp_handle_threshold(struct sp_serve *s, struct sp_serve_thread *t,
                              const struct sp_query *q)
 {
-    struct trial x = {.t = t, .relation = s->options.winner_relation};
+    struct trial x = {
+        .t = t, .options = s->options.similarity, .relation = s->options.winner_relation};
+    double was = x.options.threshold;
     const char *text = sp_argument(q, "threshold");
     char *end = NULL;
     unsigned refused = sp_argument_page(t, q, "url", &x.members.page);
     if (refused)
         return refused;
-    x.threshold = text ? strtod(text, &end) : 0;
-    if (!text || end == text || *end || !(x.threshold > 0 && x.threshold <= 1))
+    x.options.threshold = text ? strtod(text, &end) : 0;
+    if (!text || end == text || *end || !(x.options.threshold > 0 && x.options.threshold <= 1))
         return sp_respond_error(t, MHD_HTTP_BAD_REQUEST,
                                 "threshold is a number above 0 and at most 1");
     enum sp_err err = sp_members_read(t->reader, &x.members);
-    unsigned status = err == SP_OK ? try_threshold(&x, s->options.threshold)
-                                   : sp_respond_failed(t, err, sp_argument(q, "url"));
+    unsigned status =
+        err == SP_OK ? try_threshold(&x, was) : sp_respond_failed(t, err, sp_argument(q, "url"));
     sp_members_done(&x.members);
     return status;
 }
