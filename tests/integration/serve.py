@@ -458,6 +458,8 @@ def pages_are_compared_by_the_method_of_the_state(work):
         response = server.get("/v1/compare", a=urls[0], b=urls[2])
         check_equal(response["near_duplicates"], False, "sentences in another order")
         check(response["similarity"] < 0.5, "similarity", response["similarity"])
+        links = [m["link"] for m in server.get("/v1/group", url=urls[0])["members"] if m["link"]]
+        check_equal([link["similarity"] for link in links], [events[urls[1]]["similarity"]], "link")
         same = server.get("/v1/threshold", url=urls[0], threshold=0.5)
         check_equal([[m["similarity"] for m in group] for group in same["groups"]],
                     [[None, events[urls[1]]["similarity"]]], "the threshold of the state")

@@ -11,6 +11,7 @@ enum { PAGE_DEFAULT = 200, PAGE_MAX = 1000 };
 
 struct listing {
     struct sp_serve_thread *t;
+    const struct sp_similarity_options *options; /* of the state */
     struct sp_members members;
     size_t offset;
     size_t limit;
@@ -26,7 +27,11 @@ static double similarity_of(struct listing *l, struct sp_group_member *a, struct
 {
     const struct sp_signature *x = sp_members_signature(l->t->reader, &l->members, a);
     const struct sp_signature *y = sp_members_signature(l->t->reader, &l->members, b);
-    return x && y ? sp_jaccard(x, y) : -1;
+    if (!x || !y)
+        return -1;
+    double similarity = sp_similarity(l->options, x, y);
+    sp_similar(l->options, x, y, &similarity);
+    return similarity;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -122,9 +127,8 @@ static void put_group(struct listing *l)
 
 unsigned sp_handle_group(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q)
 {
-    struct listing l = {.t = t, .limit = PAGE_DEFAULT};
+    struct listing l = {.t = t, .options = &s->options.similarity, .limit = PAGE_DEFAULT};
     unsigned refused = sp_argument_page(t, q, "url", &l.members.page);
-    (void)s;
     if (!refused && sp_argument(q, "after"))
         refused = sp_argument_page(t, q, "after", &l.members.after);
     if (refused)
