@@ -440,14 +440,14 @@ def two_pages_are_compared_and_their_texts_shown(work):
 
 
 def pages_are_compared_by_the_method_of_the_state(work):
-    """By lcs the similarity is that of sequences of sentences: the pages below have the same sentences in another
-    order, so that the Jaccard similarity of their sets is 1."""
+    """By lcs, the order of sentences counts: these pages have the same ones, so the Jaccard similarity of any two is
+    1."""
     sentences = [f"Here stands one sentence called number{n}." for n in range(40)]
-    moved = sentences[20:] + sentences[:20]
-    near = sentences[:36] + [f"There is another sentence called number{n}." for n in range(4)]
+    backward = sentences[::-1]
+    near = sentences[32:] + sentences[:32]
     urls = ["http://a.example/", "http://b.example/", "http://c.example/"]
     work.write("crawl.jsonl", "".join(json.dumps({"url": url, "content": " ".join(content), "popularity": popularity}) + "\n"
-                                      for url, content, popularity in zip(urls, (sentences, near, moved), (3, 2, 1))))
+                                      for url, content, popularity in zip(urls, (sentences, near, backward), (3, 2, 1))))
     work.run("run", "-q", "--state", "state", "-o", "out", "--set", "similarity.method=lcs", "crawl.jsonl")
     events = {event["url"]: event for event in work.json_lines("out")}
     check_equal([events[url]["status"] for url in urls], ["winner", "loser", "unique"], "statuses")
@@ -456,7 +456,7 @@ def pages_are_compared_by_the_method_of_the_state(work):
         check_equal(response["similarity"], events[urls[1]]["similarity"], "similarity of near duplicates")
         check_equal(response["near_duplicates"], True, "near duplicates")
         response = server.get("/v1/compare", a=urls[0], b=urls[2])
-        check_equal(response["near_duplicates"], False, "sentences in another order")
+        check_equal(response["near_duplicates"], False, "the reverse order")
         check(response["similarity"] < 0.5, "similarity", response["similarity"])
         links = [m["link"] for m in server.get("/v1/group", url=urls[0])["members"] if m["link"]]
         check_equal([link["similarity"] for link in links], [events[urls[1]]["similarity"]], "link")
