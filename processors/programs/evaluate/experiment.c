@@ -78,3 +78,28 @@ enum sp_err sp_evaluation_alive(struct sp_evaluation *e, const struct sp_distinc
     *ret_alive = &e->alive;
     return SP_OK;
 }
+
+enum sp_err sp_evaluation_labelled(struct sp_evaluation *e, void (*introduce)(struct sp_report *),
+                                   enum sp_err (*try_set)(const struct sp_evaluation *e,
+                                                          const struct sp_labelled *set,
+                                                          size_t number))
+{
+    const struct sp_evaluate_options *o = e->options;
+    enum sp_err err = SP_OK;
+    if (o->labelled_count == 0) {
+        sp_report_text(e->report, "No labelled data was named: --labelled.");
+        return SP_OK;
+    }
+    introduce(e->report);
+    for (size_t i = 0; i < o->labelled_count && err == SP_OK; i++) {
+        struct sp_labelled *set = NULL;
+        err = sp_labelled_read(o->labelled[i], &set, e->fault);
+        if (err != SP_OK)
+            return err;
+        err = try_set(e, set, i + 1);
+        if (err != SP_OK)
+            sp_fault_set(e->fault, err, "%s", sp_err_text(err));
+        sp_labelled_free(set);
+    }
+    return err;
+}

@@ -4,6 +4,7 @@
 
 #include "evaluate/distinct.h"
 #include "evaluate/evaluate.h"
+#include "evaluate/labelled.h"
 #include "report/report.h"
 
 /* One line each, in the order of the report. */
@@ -66,5 +67,12 @@ void sp_evaluation_of_events(struct sp_report *report, uint64_t count, const cha
 /* The contents of the pages alive after all fetches, with all lengths; made when first asked for.
  * On failure the evaluation's fault says why. */
 enum sp_err sp_evaluation_alive(struct sp_evaluation *e, const struct sp_distinct **ret_alive);
+
+/* Introduces the experiment, then tries each labelled set (options->labelled), numbered from 1;
+ * without any, the report says so. On failure the evaluation's fault says why. */
+enum sp_err sp_evaluation_labelled(struct sp_evaluation *e, void (*introduce)(struct sp_report *),
+                                   enum sp_err (*try_set)(const struct sp_evaluation *e,
+                                                          const struct sp_labelled *set,
+                                                          size_t number));
 
 #endif

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "evaluate/experiment.h"
 #include "evaluate/judge.h"
-#include "evaluate/labelled.h"
 #include "evaluate/scores.h"
 #include "similarity/connected.h"
 #include "similarity/lcs_sets.h"
@@ -392,16 +391,10 @@ static enum sp_err try_set(const struct sp_evaluation *e, const struct sp_labell
     return err;
 }
 
-static enum sp_err run(struct sp_evaluation *e)
+static void introduce(struct sp_report *report)
 {
-    const struct sp_evaluate_options *o = e->options;
-    enum sp_err err = SP_OK;
-    if (o->labelled_count == 0) {
-        sp_report_text(e->report, "No labelled data was named: --labelled.");
-        return SP_OK;
-    }
     sp_report_text(
-        e->report,
+        report,
         "Sets of similar pages as in the paper (fingerprints of three minima of seven buckets, "
         "filtered sketches, comparison with later pages that have no set, a coherent part of the "
         "LCS), next to the connected components from which groups are made here. Precision: the "
@@ -409,17 +402,11 @@ static enum sp_err run(struct sp_evaluation *e)
         "sets of two or more pages. Recall: the number of labelled pages that are found with the "
         "representatives of the LCS sets, relative to simhash. All methods have their default "
         "thresholds and compare the main content.");
-    for (size_t i = 0; i < o->labelled_count && err == SP_OK; i++) {
-        struct sp_labelled *set = NULL;
-        err = sp_labelled_read(o->labelled[i], &set, e->fault);
-        if (err != SP_OK)
-            return err;
-        err = try_set(e, set, i + 1);
-        if (err != SP_OK)
-            sp_fault_set(e->fault, err, "%s", sp_err_text(err));
-        sp_labelled_free(set);
-    }
-    return err;
+}
+
+static enum sp_err run(struct sp_evaluation *e)
+{
+    return sp_evaluation_labelled(e, introduce, try_set);
 }
 
 const struct sp_experiment sp_experiment_huang = {"huang", "Huang, Wang, Li: sets of similar pages",

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "evaluate/experiment.h"
-#include "evaluate/labelled.h"
 #include "evaluate/scores.h"
 #include "similarity/join.h"
 #include "text/text.h"
@@ -261,24 +260,7 @@ static void put_methods(struct sp_report *report)
 
 static enum sp_err run(struct sp_evaluation *e)
 {
-    const struct sp_evaluate_options *o = e->options;
-    enum sp_err err = SP_OK;
-    if (o->labelled_count == 0) {
-        sp_report_text(e->report, "No labelled data was named: --labelled.");
-        return SP_OK;
-    }
-    put_methods(e->report);
-    for (size_t i = 0; i < o->labelled_count && err == SP_OK; i++) {
-        struct sp_labelled *set = NULL;
-        err = sp_labelled_read(o->labelled[i], &set, e->fault);
-        if (err != SP_OK)
-            return err;
-        err = try_set(e, set, i + 1);
-        if (err != SP_OK)
-            sp_fault_set(e->fault, err, "%s", sp_err_text(err));
-        sp_labelled_free(set);
-    }
-    return err;
+    return sp_evaluation_labelled(e, put_methods, try_set);
 }
 
 const struct sp_experiment sp_experiment_methods = {"methods", "Similarity methods", run, 0, 0};
