@@ -33,7 +33,6 @@ struct trace_result {
     struct sp_group_stage_stats stats[WAYS][STEPS + 1];
     struct sp_winner_pairs verified[WAYS]; /* at the end */
     struct sp_week_counts weeks[SP_WEEK_STEPS];
-    size_t weeks_both; /* URLs in both */
     struct sp_replay_result replays[WAYS];
 };
 
@@ -133,7 +132,6 @@ static enum sp_err measure(const struct sp_evaluate_options *o, const struct sp_
         err = m.errs[i];
     if (err == SP_OK) {
         struct sp_weeks weeks = sp_weeks_make(t, file);
-        r->weeks_both = weeks.both;
         err = sp_weeks_count(&weeks, &options, r->weeks);
         sp_crawl_free(weeks.crawl);
     }

@@ -15,7 +15,6 @@ struct parts {
     struct sp_view host;
     struct sp_view path;  /* from its slash on */
     struct sp_view query; /* without "?" */
-    bool has_query;
     struct sp_view segments[SEGMENTS];
     size_t segment_count;
     struct sp_view parameters[PARAMETERS];
@@ -40,7 +39,6 @@ static bool split(struct sp_view url, struct parts *p)
     p->path = sp_view_cut(&rest, "?#");
     p->query = sp_view(rest.data, 0);
     if (rest.len > 0 && rest.data[0] == '?') {
-        p->has_query = true;
         drop(&rest, 1);
         p->query = sp_view_cut(&rest, "#");
     }
