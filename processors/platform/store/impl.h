@@ -53,7 +53,9 @@ struct sp_db {
     struct sp_buf key;            /* the full key of the call under way */
     struct sp_buf from;           /* the key at which the scan under way starts */
     bool scanning;                /* a scan is under way: no other call is allowed */
-    bool uncached; /* the get or expect under way leaves nothing in the block cache */
+    bool uncached;              /* the get or expect under way leaves nothing in the block cache */
+    bool (*is_over)(void *arg); /* NULL, or reads fail while it is true */
+    void *is_over_arg;
     struct sp_db_counts counts;
     uint64_t committed_rows; /* put or deleted before the open batch */
     char message[1024];      /* of the last error */

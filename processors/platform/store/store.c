@@ -24,6 +24,17 @@ struct sp_store *sp_db_store(struct sp_db *db, uint16_t number)
     return s;
 }
 
+void sp_db_interrupt(struct sp_db *db, bool (*is_over)(void *arg), void *arg)
+{
+    db->is_over = is_over;
+    db->is_over_arg = arg;
+}
+
+static bool is_interrupted(const struct sp_db *db)
+{
+    return db->is_over && db->is_over(db->is_over_arg);
+}
+
 void sp_store_leave_uncached(struct sp_store *s)
 {
     s->uncached = true;
@@ -47,6 +58,8 @@ enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view 
 {
     struct sp_db *db = s->db;
     SP_ASSERT(!db->scanning);
+    if (is_interrupted(db))
+        return SP_BUSY;
     db->uncached = s->uncached;
     enum sp_err err = db->ops->get(db, full_key(s, &db->key, key), ret_value);
     db->counts.gets++;
@@ -135,7 +148,7 @@ void sp_db_write(struct sp_db *db, struct sp_view key, struct sp_view value)
 }
 
 struct scan {
-    struct sp_db_counts *counts;
+    struct sp_db *db;
     bool (*each)(void *arg, struct sp_view key, struct sp_view value);
     void *arg;
 };
@@ -143,9 +156,11 @@ struct scan {
 static bool without_partition(void *arg, struct sp_view key, struct sp_view value)
 {
     struct scan *scan = arg;
+    if (is_interrupted(scan->db))
+        return false;
     key.data += SP_PARTITION_BYTES;
     key.len -= SP_PARTITION_BYTES;
-    count_read(scan->counts, key, value);
+    count_read(&scan->db->counts, key, value);
     return scan->each(scan->arg, key, value);
 }
 
@@ -155,7 +170,7 @@ enum sp_err sp_store_scan(struct sp_store *s, struct sp_view prefix, struct sp_v
 {
     struct sp_db *db = s->db;
     SP_ASSERT(!db->scanning);
-    struct scan scan = {&db->counts, each, arg};
+    struct scan scan = {db, each, arg};
     struct sp_view full_prefix = full_key(s, &db->key, prefix);
     size_t common = from.len < prefix.len ? from.len : prefix.len;
     int order = common ? memcmp(from.data, prefix.data, common) : 0;
@@ -164,7 +179,7 @@ enum sp_err sp_store_scan(struct sp_store *s, struct sp_view prefix, struct sp_v
     db->scanning = true;
     enum sp_err err = db->ops->scan(db, full_prefix, start, without_partition, &scan);
     db->scanning = false;
-    return err;
+    return err == SP_OK && is_interrupted(db) ? SP_BUSY : err;
 }
 
 enum sp_err sp_db_commit(struct sp_db *db)

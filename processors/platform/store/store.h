@@ -113,6 +113,9 @@ enum sp_err sp_db_read_fingerprint(const char *directory, struct sp_buf *out,
                                    struct sp_fault *fault);
 /* Called by a thread that takes over the database from the thread that opened it. */
 void sp_db_adopt(struct sp_db *db);
+/* From now on, gets and scans fail with SP_BUSY while `is_over(arg)`, also a scan under way: so
+ * whoever reads much can be made to give up. NULL (default): never. */
+void sp_db_interrupt(struct sp_db *db, bool (*is_over)(void *arg), void *arg);
 /* Drops the open batch, releases the stores, closes. NULL is allowed. */
 void sp_db_close(struct sp_db *db);
 

@@ -306,14 +306,20 @@ static void begin_passing(struct sp_worker *w, rd_kafka_topic_partition_list_t *
 
 /* ---- opening and closing ---- */
 
+static void close_stage(struct sp_worker *w, struct sp_task *t)
+{
+    if (t->stage)
+        w->options->stage.close(t->stage);
+    t->stage = NULL;
+}
+
 static void close_task(struct sp_worker *w, int32_t partition)
 {
     struct sp_task *t = w->tasks[partition];
     if (!t)
         return;
     sp_direct_drop(w, t);
-    if (t->stage)
-        w->options->stage.close(t->stage);
+    close_stage(w, t);
     if (t->db && w->failure.err == SP_OK)
         sp_db_sync(t->db); /* if this fails, the changelog has the rows */
     if (t->damaged || t->mistaken)
@@ -340,6 +346,8 @@ static enum sp_err open_task(struct sp_worker *w, struct sp_task *t, const struc
     if (stage->stateful && check_input(w, t, c) != SP_OK)
         return w->failure.err;
     enum sp_err err = sp_loading_run(w, t);
+    if (err == SP_BUSY && *w->stop)
+        return close_stage(w, t), err;
     const char *why = err == SP_STATE_FORMAT ? "its changelog was written by an older samepage; "
                                                "start again with topics of another topics.prefix"
                                              : sp_err_text(err);

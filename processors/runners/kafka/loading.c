@@ -1,6 +1,7 @@
 /* Opens the stage of a partition, which loads its index from the local database: a million pages
  * take seconds in the compare stage, and a minute in the contain stage. So a thread does it, while
- * the worker says that it is alive and stays in its consumer group. */
+ * the worker says that it is alive and stays in its consumer group. A worker that is to stop does
+ * not wait for it: its reads fail. */
 #include "base/service.h"
 #include "base/thread.h"
 #include "kafka/internal.h"
@@ -20,6 +21,12 @@ static enum sp_err open_stage(struct sp_worker *w, struct sp_task *t)
     const struct sp_worker_stage *stage = &w->options->stage;
     struct sp_store *store = t->db ? sp_db_store(t->db, SP_TASK_STORE_STAGE) : NULL;
     return stage->open(stage->arg, w, store, &t->stage);
+}
+
+static bool is_stopped(void *arg)
+{
+    const struct sp_worker *w = arg;
+    return *w->stop;
 }
 
 static void *load(void *arg)
@@ -56,6 +63,7 @@ enum sp_err sp_loading_run(struct sp_worker *w, struct sp_task *t)
     if (!t->db)
         return open_stage(w, t);
     sp_service_init(&l.waiting);
+    sp_db_interrupt(t->db, is_stopped, w);
     l.err = sp_thread_start(&thread, load, &l, &fault);
     if (l.err == SP_OK) {
         wait_for(&l);
@@ -64,6 +72,7 @@ enum sp_err sp_loading_run(struct sp_worker *w, struct sp_task *t)
     } else {
         sp_failure_note(&w->failure, l.err, "threads", fault.text);
     }
+    sp_db_interrupt(t->db, NULL, NULL);
     sp_service_done(&l.waiting);
     return l.err;
 }

@@ -21,13 +21,20 @@ struct toy {
     uint64_t sum;
 };
 
-static uint64_t stored_sum(struct sp_store *store)
+static enum sp_err read_sum(struct sp_store *store, uint64_t *ret_sum)
 {
     struct sp_view value;
-    uint64_t sum = 0;
-    if (sp_store_get(store, sp_view_str("sum"), &value) == SP_OK && value.len == sizeof sum)
-        memcpy(&sum, value.data, sizeof sum);
-    return sum;
+    enum sp_err err = sp_store_get(store, sp_view_str("sum"), &value);
+    *ret_sum = 0;
+    if (err == SP_OK && value.len == sizeof *ret_sum)
+        memcpy(ret_sum, value.data, sizeof *ret_sum);
+    return err == SP_NOT_FOUND ? SP_OK : err;
+}
+
+static uint64_t stored_sum(struct sp_store *store)
+{
+    uint64_t sum;
+    return read_sum(store, &sum) == SP_OK ? sum : 0;
 }
 
 static enum sp_err toy_open(void *arg, struct sp_worker *w, struct sp_store *store,
@@ -35,11 +42,13 @@ static enum sp_err toy_open(void *arg, struct sp_worker *w, struct sp_store *sto
 {
     struct toy *toy = sp_calloc(1, sizeof *toy);
     (void)arg;
-    *toy = (struct toy){w, store, store ? stored_sum(store) : 0};
+    *toy = (struct toy){.worker = w, .store = store};
+    *ret_stage = toy;
     if (world.on_open)
         world.on_open();
-    *ret_stage = toy;
-    return SP_OK;
+    enum sp_err err = store ? read_sum(store, &toy->sum) : SP_OK;
+    world.interrupted += err == SP_BUSY;
+    return err;
 }
 
 static enum sp_err toy_step(void *stage, struct sp_view key, struct sp_view value,

@@ -33,6 +33,7 @@ struct world {
     void (*on_open)(void);  /* NULL, or called by the toy for each partition */
     void (*on_step)(void);  /* NULL, or called by the toy for each message */
     void (*on_flush)(void); /* NULL, or called by the toy in each commit */
+    uint64_t interrupted;   /* loads of the toy whose reads failed because the worker stops */
     bool deletes;           /* the toy deletes its sum instead of storing it */
     uint64_t wipes;         /* number of wipes of the state */
     char restarted[1024];   /* the reason of the last restart */

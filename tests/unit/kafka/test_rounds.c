@@ -259,8 +259,9 @@ static void stop_while_loading(void)
     world.stop = 1;
 }
 
-/* Ten partitions took ten times as long as one, and a supervisor killed the process meanwhile. */
-TEST(a_worker_that_is_stopped_while_a_stage_loads_loads_no_other)
+/* Ten partitions took ten times as long as one, and a large one alone a minute: a supervisor killed
+ * the process meanwhile. */
+TEST(a_worker_that_is_stopped_while_a_stage_loads_ends_the_load_and_begins_no_other)
 {
     world_create(true);
     world.on_open = stop_while_loading;
@@ -268,7 +269,9 @@ TEST(a_worker_that_is_stopped_while_a_stage_loads_loads_no_other)
     world_start();
     CU_ASSERT_EQUAL(world_join(), SP_OK);
     CU_ASSERT_EQUAL(opened, 1);
+    CU_ASSERT_EQUAL(world.interrupted, 1);
     CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    CU_ASSERT_EQUAL(world.metrics.errors, 0);
     world_destroy();
 }
 

@@ -428,6 +428,49 @@ TEST(every_call_fails_from_the_chosen_one_on)
     }
 }
 
+struct interruption {
+    bool over;
+    int rows;
+};
+
+static bool is_over(void *arg)
+{
+    const struct interruption *i = arg;
+    return i->over;
+}
+
+static bool interrupt(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct interruption *i = arg;
+    (void)key, (void)value;
+    i->rows++;
+    i->over = true;
+    return true;
+}
+
+static void check_interrupted(struct sp_db *db)
+{
+    struct sp_store *s = sp_db_store(db, 7);
+    struct sp_view v, all = sp_view("", 0);
+    struct interruption i = {false, 0};
+    put(s, "a", "1");
+    put(s, "b", "2");
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    sp_db_interrupt(db, is_over, &i);
+    check_get(s, "a", "1");
+    CU_ASSERT_EQUAL(sp_store_scan(s, all, all, interrupt, &i), SP_BUSY);
+    CU_ASSERT_EQUAL(i.rows, 1);
+    CU_ASSERT_EQUAL(sp_store_get(s, sp_view_str("a"), &v), SP_BUSY);
+    sp_db_interrupt(db, NULL, NULL);
+    check_get(s, "a", "1");
+    check_scan(s, "", "", 99, "a=1 b=2 ");
+}
+
+TEST(reads_that_are_interrupted_fail)
+{
+    on_both(check_interrupted);
+}
+
 static void check_counts(struct sp_db *db)
 {
     struct sp_store *s = sp_db_store(db, 7);
