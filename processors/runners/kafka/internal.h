@@ -109,8 +109,9 @@ struct sp_worker {
     uint64_t restored; /* records that the last restore has applied */
     int64_t room_ms;   /* when the room on the disk was looked at */
     int64_t opened_round_ms;
-    bool fenced;               /* another process has its name; set at the end of the round */
-    bool paused;               /* intake: also for partitions that come */
+    int64_t stopped_ms; /* when a wait first noticed that the worker is to stop; 0: not yet */
+    bool fenced;        /* another process has its name; set at the end of the round */
+    bool paused;        /* intake: also for partitions that come */
     struct sp_failure failure; /* of anything since the start; ends the round */
 };
 
@@ -124,11 +125,14 @@ static inline void sp_worker_alive(struct sp_worker *w)
     SET(w, last_poll_ms, sp_clock_ms());
 }
 
-static inline int sp_worker_timeout_ms(const struct sp_worker *w)
-{
-    enum { TIMEOUT_MS = 30000 };
-    return w->options->timeout_ms ? (int)w->options->timeout_ms : TIMEOUT_MS;
-}
+/* ---- patience.c ---- */
+
+/* How long a wait for the broker that began at `start_ms` may still last; 0: no longer. Less as
+ * soon as the worker is to stop: its supervisor kills it after a minute, and all waits that are
+ * still to come have a part of that. */
+int sp_worker_left_ms(struct sp_worker *w, int64_t start_ms);
+/* The same for a question to the broker that is asked now, which gets some seconds in any case. */
+int sp_worker_timeout_ms(struct sp_worker *w);
 
 /* ---- log.c ---- */
 

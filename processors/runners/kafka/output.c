@@ -33,13 +33,10 @@ void sp_output_batch_too_large(struct sp_worker *w, enum sp_topic topic, size_t 
  * reports that the worker is alive. Batches that are not full have to be sent, too. Notes any other
  * error. */
 static void wait_for_room(struct sp_worker *w, enum sp_topic topic, rd_kafka_resp_err_t code,
-                          int64_t *end_ms)
+                          int64_t start_ms)
 {
     enum { WAIT_MS = 100 };
-    int64_t now_ms = sp_clock_ms();
-    if (!*end_ms)
-        *end_ms = now_ms + sp_worker_timeout_ms(w);
-    if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || now_ms >= *end_ms) {
+    if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || !sp_worker_left_ms(w, start_ms)) {
         sp_failure_note_kafka(&w->failure, w->producer, code, w->topics[topic],
                               rd_kafka_err2str(code));
         return;
@@ -51,7 +48,7 @@ static void wait_for_room(struct sp_worker *w, enum sp_topic topic, rd_kafka_res
 enum sp_err sp_output_try(struct sp_worker *w, const struct sp_outgoing *o)
 {
     size_t bytes = o->key.len + o->value.len;
-    int64_t end_ms = 0;
+    int64_t start_ms = 0;
     struct sp_outlet *outlet = &w->outlets[o->topic][o->partition];
     while (w->failure.err == SP_OK) {
         rd_kafka_headers_t *copy = o->headers ? rd_kafka_headers_copy(o->headers) : NULL;
@@ -69,7 +66,8 @@ enum sp_err sp_output_try(struct sp_worker *w, const struct sp_outgoing *o)
             rd_kafka_headers_destroy(copy);
         if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
             return SP_TOO_LARGE;
-        wait_for_room(w, o->topic, code, &end_ms);
+        start_ms = start_ms ? start_ms : sp_clock_ms();
+        wait_for_room(w, o->topic, code, start_ms);
     }
     return w->failure.err;
 }

@@ -315,17 +315,21 @@ static bool has_full_batch(const struct sp_worker *w)
  * partition. */
 static void deliver_all(struct sp_worker *w)
 {
-    enum { WAIT_MS = 100 };
+    enum { WAIT_MS = 100, FLUSH_MS = 1000 };
     sp_waiting_end(w);
-    int64_t now_ms = sp_clock_ms(), end_ms = now_ms + sp_worker_timeout_ms(w);
-    for (; w->failure.err == SP_OK && now_ms < end_ms && has_full_batch(w);
-         now_ms = sp_clock_ms()) {
+    const int64_t start_ms = sp_clock_ms();
+    while (w->failure.err == SP_OK && sp_worker_left_ms(w, start_ms) && has_full_batch(w)) {
         sp_worker_alive(w);
         rd_kafka_poll(w->producer, WAIT_MS);
     }
-    int left_ms = now_ms < end_ms ? (int)(end_ms - now_ms) : 0;
-    if (w->failure.err == SP_OK &&
-        rd_kafka_flush(w->producer, left_ms) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    bool delivered = false;
+    for (int left_ms = 1; w->failure.err == SP_OK && !delivered && left_ms;) {
+        left_ms = sp_worker_left_ms(w, start_ms);
+        sp_worker_alive(w);
+        delivered = rd_kafka_flush(w->producer, left_ms < FLUSH_MS ? left_ms : FLUSH_MS) ==
+                    RD_KAFKA_RESP_ERR_NO_ERROR;
+    }
+    if (w->failure.err == SP_OK && !delivered)
         sp_failure_note_cause(&w->failure, SP_ABORT_TIMEOUT, "commit",
                               "messages could not be delivered in time: " SP_KAFKA_UNDELIVERED);
     sp_worker_alive(w);

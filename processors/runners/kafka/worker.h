@@ -188,6 +188,7 @@ struct sp_worker_options {
     uint32_t commit_behind_ms;
     uint64_t commit_messages; /* or after so many */
     uint32_t timeout_ms;      /* of each question to the broker; 0: 30,000 */
+    uint32_t stop_ms;         /* of all questions together once the worker is to stop; 0: 15,000 */
     uint32_t restart_ms;      /* between an error and the next try; 0: 2,000 */
     /* How many partitions a topic must have at the start; 0: any. All that a stage writes to or
      * asks for is looked at, and the topics of both tiers. */

@@ -245,6 +245,24 @@ TEST(brokers_that_go_and_come_back_are_waited_for)
     world_destroy();
 }
 
+/* It waited for the usual time twice, to deliver its messages and to abort, which is longer than a
+ * supervisor waits. */
+TEST(a_worker_that_is_stopped_waits_less_for_brokers_that_are_gone)
+{
+    world_create(true);
+    world.options.commit_interval_ms = PATIENCE_MS;
+    world.options.stop_ms = 1000;
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    world_feed(0, MESSAGES);
+    world_wait_handled(MESSAGES);
+    rd_kafka_mock_broker_set_down(world.cluster, -1);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.aborts[SP_ABORT_TIMEOUT], 1);
+    rd_kafka_mock_broker_set_up(world.cluster, -1);
+    world_destroy();
+}
+
 /* ---- another process with the same transactional id ---- */
 
 /* The first time, the worker takes its id back, which fences the other process; the second time it

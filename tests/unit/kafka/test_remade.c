@@ -47,6 +47,7 @@ struct delivery {
 
 static void begin(struct delivery *d)
 {
+    static const volatile sig_atomic_t never = 0;
     char error[256];
     *d = (struct delivery){.options = {.kafka = {.prefix = "t.", .instance = "1"},
                                        .stage = {.name = "toy",
@@ -56,6 +57,7 @@ static void begin(struct delivery *d)
                                        .log = tell}};
     d->options.metrics = &d->metrics;
     d->worker.options = &d->options;
+    d->worker.stop = &never;
     for (int topic = 0; topic < SP_TOPICS; topic++) {
         sp_topic_name(&d->options.kafka, (enum sp_topic)topic, d->worker.topics[topic]);
         d->worker.partitions[topic] = PARTITIONS;
