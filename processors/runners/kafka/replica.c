@@ -44,6 +44,12 @@ static enum sp_err fail(struct sp_replica *r, enum sp_err err, const char *what)
     return sp_fault_set(&r->fault, err, "topic %s: %s", r->topic, what);
 }
 
+/* What is wrong is the copy, not the topic. */
+static enum sp_err fail_copy(struct sp_replica *r, enum sp_err err, const char *what)
+{
+    return sp_fault_set(&r->fault, err, "%s: %s", r->options.directory, what);
+}
+
 static enum sp_err no_reply(struct sp_replica *r)
 {
     enum sp_err err = sp_kafka_no_reply(r->reader, &r->fault);
@@ -59,7 +65,7 @@ static enum sp_err load_offsets(struct sp_replica *r)
     if (err == SP_NOT_FOUND)
         return SP_OK;
     if (err != SP_OK)
-        return fail(r, err, sp_db_message(r->db));
+        return fail_copy(r, err, sp_db_message(r->db));
     struct sp_reader in = sp_reader(value);
     bool good = sp_read_u8(&in) == FORMAT && sp_read_varint(&in) == r->options.partitions;
     for (uint32_t i = 0; i < r->options.partitions; i++) {
@@ -68,7 +74,8 @@ static enum sp_err load_offsets(struct sp_replica *r)
         if (life.len == sizeof r->lanes[i].life)
             memcpy(&r->lanes[i].life, life.data, life.len);
     }
-    return good && !in.failed ? SP_OK : fail(r, SP_STATE_FORMAT, "the copy is damaged: delete it");
+    return good && !in.failed ? SP_OK
+                              : fail_copy(r, SP_STATE_FORMAT, "the copy is damaged: delete it");
 }
 
 static enum sp_err commit(struct sp_replica *r)
@@ -84,7 +91,7 @@ static enum sp_err commit(struct sp_replica *r)
     sp_buf_done(&value);
     r->uncommitted = 0;
     enum sp_err err = sp_db_commit(r->db);
-    return err == SP_OK ? SP_OK : fail(r, err, sp_db_message(r->db));
+    return err == SP_OK ? SP_OK : fail_copy(r, err, sp_db_message(r->db));
 }
 
 /* The stored offsets must lie in the changelog. */
@@ -104,9 +111,8 @@ static enum sp_err check_offsets(struct sp_replica *r)
                         "the beginning of the changelog was deleted, and with it a part of the "
                         "state: copy the directory of a server that has all of it");
         if (lane->next < low || lane->next > high)
-            return fail(
-                r, SP_STATE_FORMAT,
-                "the copy in the directory belongs to another changelog, or is too old: delete it");
+            return fail_copy(r, SP_STATE_FORMAT,
+                             "the copy belongs to another changelog, or is too old: delete it");
     }
     return SP_OK;
 }
@@ -163,8 +169,8 @@ static enum sp_err on_record(struct sp_replica *r, const rd_kafka_message_t *m)
             r, SP_CORRUPT,
             "a marker cannot be read: it was probably written by another version of samepage");
     if (!sp_id_is_zero(lane->life) && !sp_id_eq(lane->life, marker.life))
-        return fail(r, SP_STATE_FORMAT,
-                    "the copy belongs to another changelog, which existed before: delete it");
+        return fail_copy(r, SP_STATE_FORMAT,
+                         "the copy belongs to another changelog, which existed before: delete it");
     lane->life = marker.life;
     apply(r, (uint32_t)m->partition);
     lane->next = m->offset + 1;
@@ -183,8 +189,8 @@ static enum sp_err on_message(struct sp_replica *r, const rd_kafka_message_t *m)
     }
     if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
         m->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE)
-        return fail(r, SP_STATE_FORMAT,
-                    "the next records of the changelog have been deleted: delete the copy");
+        return fail_copy(r, SP_STATE_FORMAT,
+                         "the next records of the changelog have been deleted: delete the copy");
     if (sp_kafka_is_forbidden(m->err))
         return fail(r, SP_INVALID, SP_KAFKA_FORBIDDEN);
     return SP_OK; /* librdkafka retries */
@@ -246,7 +252,7 @@ static enum sp_err open_copy(struct sp_replica *r)
     if (err == SP_OK)
         err = commit(r);
     if (err == SP_OK && sp_db_sync(r->db) != SP_OK) /* so that readers find a database to open */
-        err = fail(r, SP_STORE, sp_db_message(r->db));
+        err = fail_copy(r, SP_STORE, sp_db_message(r->db));
     return err;
 }
 

@@ -2,6 +2,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -25,6 +26,19 @@ struct world {
     bool failed;       /* atomic */
     char failure[256];
 };
+
+int __real_statvfs(const char *path, struct statvfs *ret);
+int __wrap_statvfs(const char *path, struct statvfs *ret);
+
+static bool full; /* the disk; atomic */
+
+int __wrap_statvfs(const char *path, struct statvfs *ret)
+{
+    int code = __real_statvfs(path, ret);
+    if (__atomic_load_n(&full, __ATOMIC_SEQ_CST))
+        ret->f_bavail = 0;
+    return code;
+}
 
 static void on_failed(void *arg, const char *message)
 {
@@ -223,15 +237,27 @@ TEST(new_records_are_applied_while_a_copy_follows)
     teardown(&w);
 }
 
+static void wait_for_failure(struct world *w)
+{
+    int64_t end = sp_clock_ms() + PATIENCE_MS;
+    while (!__atomic_load_n(&w->failed, __ATOMIC_SEQ_CST) && sp_clock_ms() < end)
+        usleep(20000);
+    CU_ASSERT(w->failed);
+}
+
+/* The topic is not what is wrong. */
+static void check_names_copy(const struct world *w, const char *message)
+{
+    CU_ASSERT_EQUAL(strncmp(message, w->directory, strlen(w->directory)), 0);
+    CU_ASSERT_PTR_NULL(strstr(message, TOPIC));
+}
+
 /* Starts a copy that ends by itself for this reason. */
 static void check_gives_up(struct world *w, const char *why)
 {
     struct sp_fault fault = {""};
     CU_ASSERT_EQUAL_FATAL(start(w, PARTITIONS, &fault), SP_OK);
-    int64_t end = sp_clock_ms() + PATIENCE_MS;
-    while (!__atomic_load_n(&w->failed, __ATOMIC_SEQ_CST) && sp_clock_ms() < end)
-        usleep(20000);
-    CU_ASSERT(w->failed);
+    wait_for_failure(w);
     CU_ASSERT_PTR_NOT_NULL(strstr(w->failure, why));
     teardown(w);
 }
@@ -293,6 +319,23 @@ TEST(a_copy_of_something_else_is_refused)
     rmdir(w.directory);
     memcpy(w.directory, directory, sizeof directory);
     CU_ASSERT_EQUAL(start(&w, PARTITIONS, &fault), SP_STATE_FORMAT);
+    check_names_copy(&w, fault.text);
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "delete it"));
+    teardown(&w);
+}
+
+TEST(a_copy_whose_disk_is_full_ends_and_names_its_directory)
+{
+    struct world w;
+    setup(&w);
+    follow(&w);
+    __atomic_store_n(&full, true, __ATOMIC_SEQ_CST);
+    write_row(&w, 0, "a", "1");
+    write_marker(&w, 0);
+    written(&w);
+    wait_for_failure(&w);
+    __atomic_store_n(&full, false, __ATOMIC_SEQ_CST);
+    check_names_copy(&w, w.failure);
+    CU_ASSERT_PTR_NOT_NULL(strstr(w.failure, "No space left on device"));
     teardown(&w);
 }
