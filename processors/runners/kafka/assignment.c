@@ -98,9 +98,8 @@ enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition)
     struct sp_task *t = w->tasks[partition];
     int64_t low = -1, high = -1, next = t->handled_next >= 0 ? t->handled_next : t->input_next;
     char text[160];
-    rd_kafka_resp_err_t code =
-        rd_kafka_query_watermark_offsets(w->watcher, w->topics[w->options->stage.input], partition,
-                                         &low, &high, sp_worker_timeout_ms(w));
+    rd_kafka_resp_err_t code = sp_kafka_watermarks(w->watcher, w->topics[w->options->stage.input],
+                                                   partition, &low, &high, sp_worker_timeout_ms(w));
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return sp_failure_note_kafka(&w->failure, w->producer, code, "watermarks",
                                      rd_kafka_err2str(code));
@@ -189,8 +188,8 @@ static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t,
 {
     int64_t low = 0, high = 0;
     rd_kafka_resp_err_t code =
-        rd_kafka_query_watermark_offsets(w->watcher, w->topics[w->options->stage.input],
-                                         t->partition, &low, &high, sp_worker_timeout_ms(w));
+        sp_kafka_watermarks(w->watcher, w->topics[w->options->stage.input], t->partition, &low,
+                            &high, sp_worker_timeout_ms(w));
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return sp_failure_note_kafka(&w->failure, w->producer, code, "watermarks",
                                      rd_kafka_err2str(code));
@@ -264,8 +263,8 @@ static int64_t passing_offset(struct sp_worker *w, int32_t partition, int64_t co
     int64_t low = 0, high = 0;
     if (committed < 0)
         return RD_KAFKA_OFFSET_BEGINNING;
-    rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(w->watcher, topic, partition, &low,
-                                                                &high, sp_worker_timeout_ms(w));
+    rd_kafka_resp_err_t code =
+        sp_kafka_watermarks(w->watcher, topic, partition, &low, &high, sp_worker_timeout_ms(w));
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
         sp_failure_note_kafka(&w->failure, w->producer, code, "watermarks", rd_kafka_err2str(code));
     } else if (committed < low) {

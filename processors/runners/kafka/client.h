@@ -143,5 +143,12 @@ enum sp_err sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list
  * these; SP_INVALID: sp_kafka_is_forbidden. */
 enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
                           int64_t *ret_ends, int timeout_ms, struct sp_fault *fault);
+/* The same of one partition: `where` is RD_KAFKA_OFFSET_BEGINNING or RD_KAFKA_OFFSET_END. */
+rd_kafka_resp_err_t sp_kafka_end(rd_kafka_t *handle, const char *topic, int32_t partition,
+                                 int64_t where, int64_t *ret_offset, int timeout_ms);
+/* Both of them. Unlike rd_kafka_query_watermark_offsets of librdkafka 2.0, it ends after that time
+ * if a broker keeps its connections and does not reply. */
+rd_kafka_resp_err_t sp_kafka_watermarks(rd_kafka_t *handle, const char *topic, int32_t partition,
+                                        int64_t *ret_low, int64_t *ret_high, int timeout_ms);
 
 #endif

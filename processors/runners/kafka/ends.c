@@ -55,37 +55,66 @@ static bool is_final(rd_kafka_resp_err_t code)
            code != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
 }
 
-static rd_kafka_resp_err_t ask_for_ends(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
-                                        int timeout_ms)
+static rd_kafka_resp_err_t ask_once(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                                    int64_t where, int timeout_ms)
 {
     for (int i = 0; i < list->cnt; i++)
-        list->elems[i].offset = RD_KAFKA_OFFSET_END;
+        list->elems[i].offset = where;
     rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(handle, list, timeout_ms);
     for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
         code = list->elems[i].err;
     return code;
 }
 
-enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
-                          int64_t *ret_ends, int timeout_ms, struct sp_fault *fault)
+static rd_kafka_resp_err_t ask(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                               int64_t where, int timeout_ms)
 {
     enum { PAUSE_MS = 100 };
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
-    for (int32_t p = 0; p < partitions; p++)
-        rd_kafka_topic_partition_list_add(list, topic, p);
     int64_t until_ms = sp_clock_ms() + timeout_ms;
-    rd_kafka_resp_err_t code = ask_for_ends(handle, list, timeout_ms);
+    rd_kafka_resp_err_t code = ask_once(handle, list, where, timeout_ms);
     for (int64_t left_ms = until_ms - sp_clock_ms(); !is_final(code) && left_ms > PAUSE_MS;
          left_ms = until_ms - sp_clock_ms()) {
         usleep(1000 * PAUSE_MS);
-        code = ask_for_ends(handle, list, (int)left_ms - PAUSE_MS);
+        code = ask_once(handle, list, where, (int)left_ms - PAUSE_MS);
     }
+    return code;
+}
+
+enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
+                          int64_t *ret_ends, int timeout_ms, struct sp_fault *fault)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
+    for (int32_t p = 0; p < partitions; p++)
+        rd_kafka_topic_partition_list_add(list, topic, p);
+    rd_kafka_resp_err_t code = ask(handle, list, RD_KAFKA_OFFSET_END, timeout_ms);
     for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
         ret_ends[list->elems[i].partition] = list->elems[i].offset;
     rd_kafka_topic_partition_list_destroy(list);
     return code == RD_KAFKA_RESP_ERR_NO_ERROR
                ? SP_OK
                : sp_kafka_replied(fault, topic, code, rd_kafka_err2str(code));
+}
+
+rd_kafka_resp_err_t sp_kafka_end(rd_kafka_t *handle, const char *topic, int32_t partition,
+                                 int64_t where, int64_t *ret_offset, int timeout_ms)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic, partition);
+    rd_kafka_resp_err_t code = ask(handle, list, where, timeout_ms);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        *ret_offset = list->elems[0].offset;
+    rd_kafka_topic_partition_list_destroy(list);
+    return code;
+}
+
+rd_kafka_resp_err_t sp_kafka_watermarks(rd_kafka_t *handle, const char *topic, int32_t partition,
+                                        int64_t *ret_low, int64_t *ret_high, int timeout_ms)
+{
+    rd_kafka_resp_err_t code =
+        sp_kafka_end(handle, topic, partition, RD_KAFKA_OFFSET_BEGINNING, ret_low, timeout_ms);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR
+               ? sp_kafka_end(handle, topic, partition, RD_KAFKA_OFFSET_END, ret_high, timeout_ms)
+               : code;
 }
 
 enum sp_err sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,

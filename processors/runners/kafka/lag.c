@@ -36,11 +36,11 @@ static bool goes_on(void *arg)
 /* Where the group will continue in a partition: at its beginning, if it has committed nothing. */
 static int64_t next_of(const struct tier *t, const rd_kafka_topic_partition_t *committed)
 {
-    int64_t low = 0, high = 0;
+    int64_t low = 0;
     if (committed->offset >= 0)
         return committed->offset;
-    return rd_kafka_query_watermark_offsets(t->handle, t->topic, committed->partition, &low, &high,
-                                            TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR
+    return sp_kafka_end(t->handle, t->topic, committed->partition, RD_KAFKA_OFFSET_BEGINNING, &low,
+                        TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR
                ? low
                : -1;
 }

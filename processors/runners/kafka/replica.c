@@ -99,8 +99,8 @@ static enum sp_err check_offsets(struct sp_replica *r)
 {
     for (uint32_t i = 0; i < r->options.partitions; i++) {
         int64_t low = 0, high = 0;
-        rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(r->reader, r->topic, (int32_t)i,
-                                                                    &low, &high, TIMEOUT_MS);
+        rd_kafka_resp_err_t code =
+            sp_kafka_watermarks(r->reader, r->topic, (int32_t)i, &low, &high, TIMEOUT_MS);
         if (sp_kafka_is_forbidden(code))
             return fail(r, SP_INVALID, SP_KAFKA_FORBIDDEN);
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR)

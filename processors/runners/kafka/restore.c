@@ -40,10 +40,10 @@ struct reading {
  * queue in a second, and one of a few records takes milliseconds. */
 static void wake_fetcher(struct reading *g, int32_t partition)
 {
-    int64_t low, high;
+    int64_t end;
     g->woken_ms = sp_clock_ms();
-    rd_kafka_query_watermark_offsets(g->options->reader, g->options->topic, partition, &low, &high,
-                                     WAKE_TIMEOUT_MS);
+    sp_kafka_end(g->options->reader, g->options->topic, partition, RD_KAFKA_OFFSET_END, &end,
+                 WAKE_TIMEOUT_MS);
 }
 
 static enum sp_err on_record(struct sp_task *t, const struct sp_changelog_record *record,
@@ -284,8 +284,8 @@ static enum sp_err look(struct sp_task *t, const struct sp_restore *r, int64_t *
     int64_t low = 0, high = 0;
     if (sp_task_load(t) != SP_OK)
         return fail(fault, SP_STATE_FORMAT, r, t->partition, "the local state is damaged");
-    rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(r->watcher, r->topic, t->partition,
-                                                                &low, &high, TIMEOUT_MS);
+    rd_kafka_resp_err_t code =
+        sp_kafka_watermarks(r->watcher, r->topic, t->partition, &low, &high, TIMEOUT_MS);
     if (sp_kafka_is_forbidden(code))
         return fail(fault, SP_INVALID, r, t->partition, SP_KAFKA_FORBIDDEN);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/service.h"
+#include "kafka/client.h"
 
 enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 enum { NOBODY = -1 };
@@ -23,14 +24,14 @@ static void *run(void *arg)
     pthread_mutex_lock(&k->service.lock);
     while (k->partition == NOBODY ? sp_service_pause(&k->service, SP_SERVICE_NO_LIMIT)
                                   : !k->service.ending) {
-        int64_t low, high;
+        int64_t end;
         int32_t partition = k->partition;
         if (partition == NOBODY)
             continue;
         k->partition = NOBODY;
         pthread_mutex_unlock(&k->service.lock);
-        rd_kafka_query_watermark_offsets(k->consumer, k->topic, partition, &low, &high,
-                                         WAKE_TIMEOUT_MS); /* the reply does not matter */
+        sp_kafka_end(k->consumer, k->topic, partition, RD_KAFKA_OFFSET_END, &end,
+                     WAKE_TIMEOUT_MS); /* the reply does not matter */
         pthread_mutex_lock(&k->service.lock);
     }
     pthread_mutex_unlock(&k->service.lock);

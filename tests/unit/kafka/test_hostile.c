@@ -434,23 +434,35 @@ TEST(the_offsets_of_all_partitions_are_asked_for_once_an_assignment)
     world_destroy();
 }
 
-rd_kafka_resp_err_t __real_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
-                                                            int32_t partition, int64_t *ret_low,
-                                                            int64_t *ret_high, int timeout_ms);
-rd_kafka_resp_err_t __wrap_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
-                                                            int32_t partition, int64_t *ret_low,
-                                                            int64_t *ret_high, int timeout_ms);
+rd_kafka_resp_err_t __real_sp_kafka_end(rd_kafka_t *handle, const char *topic, int32_t partition,
+                                        int64_t where, int64_t *ret_offset, int timeout_ms);
+rd_kafka_resp_err_t __wrap_sp_kafka_end(rd_kafka_t *handle, const char *topic, int32_t partition,
+                                        int64_t where, int64_t *ret_offset, int timeout_ms);
 
 static uint64_t ends_asked; /* of partition 0 of the tiers */
 
-rd_kafka_resp_err_t __wrap_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
-                                                            int32_t partition, int64_t *ret_low,
-                                                            int64_t *ret_high, int timeout_ms)
+rd_kafka_resp_err_t __wrap_sp_kafka_end(rd_kafka_t *handle, const char *topic, int32_t partition,
+                                        int64_t where, int64_t *ret_offset, int timeout_ms)
 {
     if (partition == 0 && strncmp(topic, "t.tier", 6) == 0)
         __atomic_add_fetch(&ends_asked, 1, __ATOMIC_RELAXED);
-    return __real_rd_kafka_query_watermark_offsets(handle, topic, partition, ret_low, ret_high,
-                                                   timeout_ms);
+    return __real_sp_kafka_end(handle, topic, partition, where, ret_offset, timeout_ms);
+}
+
+rd_kafka_resp_err_t __real_sp_kafka_watermarks(rd_kafka_t *handle, const char *topic,
+                                               int32_t partition, int64_t *ret_low,
+                                               int64_t *ret_high, int timeout_ms);
+rd_kafka_resp_err_t __wrap_sp_kafka_watermarks(rd_kafka_t *handle, const char *topic,
+                                               int32_t partition, int64_t *ret_low,
+                                               int64_t *ret_high, int timeout_ms);
+
+rd_kafka_resp_err_t __wrap_sp_kafka_watermarks(rd_kafka_t *handle, const char *topic,
+                                               int32_t partition, int64_t *ret_low,
+                                               int64_t *ret_high, int timeout_ms)
+{
+    if (partition == 0 && strncmp(topic, "t.tier", 6) == 0)
+        __atomic_add_fetch(&ends_asked, 1, __ATOMIC_RELAXED);
+    return __real_sp_kafka_watermarks(handle, topic, partition, ret_low, ret_high, timeout_ms);
 }
 
 /* The ends of a partition alone cost two requests, twice a second. */

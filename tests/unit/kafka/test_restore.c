@@ -11,12 +11,14 @@ static const struct sp_id LIFE = {1, 2};
 
 /* ---- wrappers that the linker puts before librdkafka's functions and the store's ---- */
 
-rd_kafka_resp_err_t __real_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
-                                                            int32_t of, int64_t *low, int64_t *high,
-                                                            int timeout_ms);
-rd_kafka_resp_err_t __wrap_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
-                                                            int32_t of, int64_t *low, int64_t *high,
-                                                            int timeout_ms);
+rd_kafka_resp_err_t __real_sp_kafka_end(rd_kafka_t *handle, const char *topic, int32_t of,
+                                        int64_t where, int64_t *ret_offset, int timeout_ms);
+rd_kafka_resp_err_t __wrap_sp_kafka_end(rd_kafka_t *handle, const char *topic, int32_t of,
+                                        int64_t where, int64_t *ret_offset, int timeout_ms);
+rd_kafka_resp_err_t __real_sp_kafka_watermarks(rd_kafka_t *handle, const char *topic, int32_t of,
+                                               int64_t *low, int64_t *high, int timeout_ms);
+rd_kafka_resp_err_t __wrap_sp_kafka_watermarks(rd_kafka_t *handle, const char *topic, int32_t of,
+                                               int64_t *low, int64_t *high, int timeout_ms);
 
 static rd_kafka_t *reading;
 static size_t woken; /* queries by that fetcher */
@@ -24,15 +26,20 @@ static size_t woken; /* queries by that fetcher */
  * often whether to go on. */
 static int asked, asked_first;
 
-rd_kafka_resp_err_t __wrap_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
-                                                            int32_t of, int64_t *low, int64_t *high,
-                                                            int timeout_ms)
+rd_kafka_resp_err_t __wrap_sp_kafka_end(rd_kafka_t *handle, const char *topic, int32_t of,
+                                        int64_t where, int64_t *ret_offset, int timeout_ms)
 {
     if (handle == reading)
         woken++;
+    return __real_sp_kafka_end(handle, topic, of, where, ret_offset, timeout_ms);
+}
+
+rd_kafka_resp_err_t __wrap_sp_kafka_watermarks(rd_kafka_t *handle, const char *topic, int32_t of,
+                                               int64_t *low, int64_t *high, int timeout_ms)
+{
     while (__atomic_load_n(&asked, __ATOMIC_ACQUIRE) < asked_first)
         usleep(1000);
-    return __real_rd_kafka_query_watermark_offsets(handle, topic, of, low, high, timeout_ms);
+    return __real_sp_kafka_watermarks(handle, topic, of, low, high, timeout_ms);
 }
 
 int __real_rd_kafka_consume_callback_queue(rd_kafka_queue_t *queue, int timeout_ms,

@@ -144,7 +144,7 @@ static int look_up(struct lookup *l, const char *url)
         return sp_cli_failed("%s: neither a usable URL nor an id", url);
     int32_t partition = (int32_t)(page.lo % (uint64_t)l->partitions);
     rd_kafka_resp_err_t code =
-        rd_kafka_query_watermark_offsets(l->watcher, l->topic, partition, &low, &high, TIMEOUT_MS);
+        sp_kafka_watermarks(l->watcher, l->topic, partition, &low, &high, TIMEOUT_MS);
     l->forbidden |= sp_kafka_is_forbidden(code);
     if (l->forbidden)
         return not_read(l);
