@@ -9,9 +9,12 @@
 
 enum { ROOM_INTERVAL_MS = 1000 };
 
-static bool is_behind(const struct sp_worker *w)
+static bool is_behind(struct sp_worker *w)
 {
     int64_t lag = sp_lag(w->lag);
+    const char *refused = sp_lag_refused(w->lag);
+    if (refused) /* nothing would hold back what comes in */
+        sp_failure_note(&w->failure, SP_INVALID, "flow control", refused);
     if (!w->options->max_lag)
         return false;
     if (lag < 0)

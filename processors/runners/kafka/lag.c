@@ -1,6 +1,8 @@
 /* See lag.h. */
 #include "kafka/lag.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -10,6 +12,7 @@ enum { INTERVAL_MS = 500, TIMEOUT_MS = 5000 };
 struct tier {
     rd_kafka_t *handle; /* in the group that reads it */
     char topic[SP_TOPIC_NAME_MAX];
+    char group[SP_TOPIC_NAME_MAX];
     int32_t partitions;
 };
 
@@ -18,7 +21,9 @@ struct sp_lag {
     const struct sp_agreement *agreement;
     const char *unlike; /* atomic */
     int64_t lag;        /* atomic */
-    bool ending;        /* atomic */
+    struct sp_fault refusal;
+    bool refused; /* atomic; the refusal no longer changes */
+    bool ending;  /* atomic */
     bool running;
     pthread_t thread;
 };
@@ -67,6 +72,30 @@ static void look_at_notes(struct sp_lag *l, const struct tier *t,
             __atomic_store_n(&l->unlike, t->topic, __ATOMIC_RELAXED);
 }
 
+/* Every other attempt is refused as well. */
+static void note_refusal(struct sp_lag *l, const struct tier *t, const char *why)
+{
+    if (sp_lag_refused(l))
+        return;
+    sp_fault_set(&l->refusal, SP_INVALID, "%s: %s", t->group, why);
+    __atomic_store_n(&l->refused, true, __ATOMIC_RELEASE);
+}
+
+/* A broker that refuses to name the coordinator of a group leaves the request for offsets without a
+ * reply; librdkafka reports the refusal in an event. */
+static enum sp_err look_for_refusal(const struct tier *t, enum sp_err err, struct sp_fault *fault)
+{
+    enum { POLLS = 20 };
+    for (int i = 0; i < POLLS && err == SP_BUSY; i++) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(t->handle, 0);
+        if (m && sp_kafka_is_forbidden(m->err))
+            err = sp_kafka_replied(fault, "committed offsets", m->err, rd_kafka_err2str(m->err));
+        if (m)
+            rd_kafka_message_destroy(m);
+    }
+    return err;
+}
+
 /* Two requests, whatever the number of partitions. */
 static int64_t lag_of(struct sp_lag *l, const struct tier *t)
 {
@@ -75,12 +104,15 @@ static int64_t lag_of(struct sp_lag *l, const struct tier *t)
     int64_t *high = sp_calloc((size_t)t->partitions, sizeof *high);
     for (int32_t p = 0; p < t->partitions; p++)
         rd_kafka_topic_partition_list_add(list, t->topic, p);
-    bool known =
-        sp_kafka_committed(t->handle, list, TIMEOUT_MS, &fault) == SP_OK &&
-        sp_kafka_ends(t->handle, t->topic, t->partitions, high, TIMEOUT_MS, &fault) == SP_OK;
-    int64_t lag = known ? sum_of(l, t, list, high) : -1;
-    if (known)
+    enum sp_err err = sp_kafka_committed(t->handle, list, TIMEOUT_MS, &fault);
+    if (err == SP_OK)
+        err = sp_kafka_ends(t->handle, t->topic, t->partitions, high, TIMEOUT_MS, &fault);
+    err = look_for_refusal(t, err, &fault);
+    int64_t lag = err == SP_OK ? sum_of(l, t, list, high) : -1;
+    if (err == SP_OK)
         look_at_notes(l, t, list);
+    else if (err == SP_INVALID)
+        note_refusal(l, t, fault.text);
     sp_free(high);
     rd_kafka_topic_partition_list_destroy(list);
     return lag;
@@ -110,6 +142,7 @@ enum sp_err sp_lag_start(const struct sp_kafka_options *options,
     l->agreement = agreement;
     for (int i = 0; i < 2 && err == SP_OK; i++) {
         sp_topic_name(options, topics[i], l->tiers[i].topic);
+        snprintf(l->tiers[i].group, sizeof l->tiers[i].group, "%s%s", options->prefix, groups[i]);
         l->tiers[i].partitions = partitions[topics[i]];
         err = sp_kafka_open(options, SP_KAFKA_WATCHER, groups[i], NULL, NULL, &l->tiers[i].handle,
                             fault);
@@ -132,6 +165,11 @@ int64_t sp_lag(const struct sp_lag *lag)
 const char *sp_lag_unlike(const struct sp_lag *lag)
 {
     return lag ? __atomic_load_n(&lag->unlike, __ATOMIC_RELAXED) : NULL;
+}
+
+const char *sp_lag_refused(const struct sp_lag *lag)
+{
+    return lag && __atomic_load_n(&lag->refused, __ATOMIC_ACQUIRE) ? lag->refusal.text : NULL;
 }
 
 void sp_lag_stop(struct sp_lag *lag)

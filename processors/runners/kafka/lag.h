@@ -19,6 +19,9 @@ int64_t sp_lag(const struct sp_lag *lag);
 /* The topic of a tier whose stage has noted that its signatures are made with other settings; NULL:
  * none, as far as is known, or NULL was given. Any thread. */
 const char *sp_lag_unlike(const struct sp_lag *lag);
+/* Why the broker refuses to say it, with what to do; NULL: it does not, as far as is known, or NULL
+ * was given. Valid until the stop. Any thread. */
+const char *sp_lag_refused(const struct sp_lag *lag);
 /* Waits for a request that is under way. NULL is allowed. */
 void sp_lag_stop(struct sp_lag *lag);
 

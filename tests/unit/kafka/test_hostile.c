@@ -390,13 +390,28 @@ rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *handle,
                                               int timeout_ms);
 
 static uint64_t asked_elsewhere, asked_in_the_loop;
+static bool refused; /* to those that ask elsewhere */
 
 rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *handle,
                                               rd_kafka_topic_partition_list_t *list, int timeout_ms)
 {
     bool loop = pthread_equal(pthread_self(), world.thread);
     __atomic_add_fetch(loop ? &asked_in_the_loop : &asked_elsewhere, 1, __ATOMIC_RELAXED);
-    return __real_rd_kafka_committed(handle, list, timeout_ms);
+    return refused && !loop ? RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED
+                            : __real_rd_kafka_committed(handle, list, timeout_ms);
+}
+
+/* It went on without a word, and nothing held back what came in. */
+TEST(a_stage_that_may_not_know_how_far_the_tiers_are_behind_ends)
+{
+    world_create(false);
+    refused = true;
+    world_start();
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    refused = false;
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "flow control: t.group: "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, SP_KAFKA_FORBIDDEN));
+    world_destroy();
 }
 
 TEST(the_main_loop_does_not_query_the_lag)
