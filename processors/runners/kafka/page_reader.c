@@ -32,19 +32,31 @@ void sp_page_reader_free(struct sp_page_reader *d)
     sp_free(d);
 }
 
+static enum sp_err read_avro(struct sp_view value, const struct sp_wire_format *format,
+                             struct sp_page_record *ret_page, const char **ret_why)
+{
+    enum sp_err err = sp_page_decode(value, format, ret_page);
+    if (err != SP_UNKNOWN_SCHEMA)
+        *ret_why =
+            format
+                ? "the page has the right schema id, but is damaged, or was written with another schema"
+                : "the page is Avro of a known schema, but is damaged";
+    return err;
+}
+
 static enum sp_err read_page(struct sp_page_reader *d, struct sp_view value,
                              struct sp_page_record *ret_page, const char **ret_why)
 {
     *ret_why = "the page is neither JSON nor Avro of a known schema";
     if (value.len > 0 && (uint8_t)value.data[0] == 0xc3)
-        return sp_page_decode(value, NULL, ret_page);
+        return read_avro(value, NULL, ret_page, ret_why);
     if (value.len > 0 && value.data[0] == 0 && d->schemas)
         return sp_schemas_page(d->schemas, value, ret_page, ret_why);
     if (value.len > 0 && value.data[0] == 0) {
         *ret_why = "the page is in the framing of a schema registry, with another schema id than "
                    "topics.pages_schema_id";
         return d->registry.framing == SP_FRAMING_REGISTRY
-                   ? sp_page_decode(value, &d->registry, ret_page)
+                   ? read_avro(value, &d->registry, ret_page, ret_why)
                    : SP_UNKNOWN_SCHEMA;
     }
     return sp_parser_json(d->parser, value, ret_page, ret_why);
