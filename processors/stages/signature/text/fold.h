@@ -1,8 +1,8 @@
 /* Folding of text that is not all ASCII: see words.h for what is folded how.
  *
- * Each code point is folded by itself; then marks are put in order and Hangul is composed. Variation
- * selectors and marks on signs are left out. These stay different, although Unicode calls them
- * compatibly equivalent:
+ * Each code point is folded by itself; then marks are put in order and Hangul is composed.
+ * Variation selectors and marks on signs are left out. These stay different, although Unicode calls
+ * them compatibly equivalent:
  *
  *   signs        a sign separates words, also one that stands for letters (™, ㎏)
  *   Thai, Lao    am (ำ), and the mark and the letter that it is composed of
