@@ -247,11 +247,11 @@ static size_t start_before(const char *text, size_t end)
 static void put_in_order(char *text, size_t at, size_t end)
 {
     enum { MARKS_MOST = 8 };
-    unsigned class = combining_class(text, at, end);
+    unsigned order = combining_class(text, at, end);
     size_t to = at;
-    for (int i = 0; i<MARKS_MOST &&class> 0 && to > 0 && (text[to - 1] & 0x80); i++) {
+    for (int i = 0; i < MARKS_MOST && order > 0 && to > 0 && (text[to - 1] & 0x80); i++) {
         size_t before = start_before(text, to);
-        if (combining_class(text, before, to) <= class)
+        if (combining_class(text, before, to) <= order)
             break;
         to = before;
     }
