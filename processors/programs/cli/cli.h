@@ -118,7 +118,7 @@ FILE *sp_cli_summary_open(const char *name);
 /* Returns false if it was not written, which is said. */
 bool sp_cli_summary_close(FILE *out, const char *name);
 
-/* ---- out_of_memory.c ---- */
+/* ---- lack.c ---- */
 
 /* The exit code of a process that lacks memory or threads: SP_EXIT_FAILED unless it is set. */
 void sp_cli_set_lack_code(int code);

@@ -21,18 +21,6 @@
  * asks for at once. */
 enum { ASKED_BYTES = 64 << 20, STACK_BYTES = 1 << 16 };
 
-static volatile sig_atomic_t lack_code = SP_EXIT_FAILED;
-
-void sp_cli_set_lack_code(int code)
-{
-    lack_code = code;
-}
-
-void sp_cli_end_for_lack(void)
-{
-    _exit(lack_code);
-}
-
 /* The most address space that the process had, in KiB; 0: not known. */
 static rlim_t peak(void)
 {
