@@ -27,6 +27,7 @@ MISSING = (
     ("group", "topic", "tier1-changelog", "Write"),
     ("group", "group", "group", "Read"),
     ("compare", "topic", "tier2", "Read"),
+    ("compare", "group", "group", "Describe"),
     ("signature", "group", "compare", "Describe"),  # it reads pages before it knows
 )
 

@@ -68,7 +68,7 @@ enum sp_err sp_agreed_tiers(struct sp_worker *w)
     enum sp_err err =
         sp_kafka_open(&w->options->kafka, SP_KAFKA_READER, "group", NULL, NULL, &reader, &fault);
     if (err == SP_OK)
-        err = sp_kafka_committed(reader, list, sp_worker_timeout_ms(w), &fault);
+        err = sp_kafka_committed_by(reader, list, sp_worker_timeout_ms(w), &fault);
     if (err == SP_OK)
         look_at_group(w, list);
     else

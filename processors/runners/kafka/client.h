@@ -137,6 +137,10 @@ enum sp_err sp_kafka_find_topic(rd_kafka_t *handle, const char *topic, int32_t *
  * freed twice when the coordinator comes back, and ends the process. */
 enum sp_err sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
                                int timeout_ms, struct sp_fault *fault);
+/* The same of another group than that of this process, by a handle of that group which reads
+ * nothing. Also gives SP_INVALID if the broker refuses to say who has the offsets of the group. */
+enum sp_err sp_kafka_committed_by(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                                  int timeout_ms, struct sp_fault *fault);
 
 /* The ends of all partitions, in one request to each broker: those that the handle's isolation
  * level permits to read. Array of `partitions`. SP_BUSY: the broker does not reply, or not with

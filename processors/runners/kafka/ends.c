@@ -127,3 +127,26 @@ enum sp_err sp_kafka_committed(rd_kafka_t *handle, rd_kafka_topic_partition_list
                ? SP_OK
                : sp_kafka_replied(fault, "committed offsets", code, rd_kafka_err2str(code));
 }
+
+/* A broker that refuses to name the coordinator of a group leaves the request for offsets without a
+ * reply; librdkafka reports the refusal in an event. */
+static enum sp_err look_for_refusal(rd_kafka_t *handle, struct sp_fault *fault)
+{
+    enum { POLLS = 20 };
+    enum sp_err err = SP_BUSY;
+    for (int i = 0; i < POLLS && err == SP_BUSY; i++) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(handle, 0);
+        if (m && sp_kafka_is_forbidden(m->err))
+            err = sp_kafka_replied(fault, "committed offsets", m->err, rd_kafka_err2str(m->err));
+        if (m)
+            rd_kafka_message_destroy(m);
+    }
+    return err;
+}
+
+enum sp_err sp_kafka_committed_by(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                                  int timeout_ms, struct sp_fault *fault)
+{
+    enum sp_err err = sp_kafka_committed(handle, list, timeout_ms, fault);
+    return err == SP_BUSY ? look_for_refusal(handle, fault) : err;
+}

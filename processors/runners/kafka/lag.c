@@ -81,21 +81,6 @@ static void note_refusal(struct sp_lag *l, const struct tier *t, const char *why
     __atomic_store_n(&l->refused, true, __ATOMIC_RELEASE);
 }
 
-/* A broker that refuses to name the coordinator of a group leaves the request for offsets without a
- * reply; librdkafka reports the refusal in an event. */
-static enum sp_err look_for_refusal(const struct tier *t, enum sp_err err, struct sp_fault *fault)
-{
-    enum { POLLS = 20 };
-    for (int i = 0; i < POLLS && err == SP_BUSY; i++) {
-        rd_kafka_message_t *m = rd_kafka_consumer_poll(t->handle, 0);
-        if (m && sp_kafka_is_forbidden(m->err))
-            err = sp_kafka_replied(fault, "committed offsets", m->err, rd_kafka_err2str(m->err));
-        if (m)
-            rd_kafka_message_destroy(m);
-    }
-    return err;
-}
-
 /* Two requests, whatever the number of partitions. */
 static int64_t lag_of(struct sp_lag *l, const struct tier *t)
 {
@@ -104,10 +89,9 @@ static int64_t lag_of(struct sp_lag *l, const struct tier *t)
     int64_t *high = sp_calloc((size_t)t->partitions, sizeof *high);
     for (int32_t p = 0; p < t->partitions; p++)
         rd_kafka_topic_partition_list_add(list, t->topic, p);
-    enum sp_err err = sp_kafka_committed(t->handle, list, TIMEOUT_MS, &fault);
+    enum sp_err err = sp_kafka_committed_by(t->handle, list, TIMEOUT_MS, &fault);
     if (err == SP_OK)
         err = sp_kafka_ends(t->handle, t->topic, t->partitions, high, TIMEOUT_MS, &fault);
-    err = look_for_refusal(t, err, &fault);
     int64_t lag = err == SP_OK ? sum_of(l, t, list, high) : -1;
     if (err == SP_OK)
         look_at_notes(l, t, list);
