@@ -43,6 +43,11 @@ unsigned sp_argument_page(struct sp_serve_thread *t, const struct sp_query *q, c
 bool sp_argument_number(const struct sp_query *q, const char *name, size_t most,
                         size_t *ret_number);
 
+/* Whether pages are similar by the state's options. Sets *ret_similarity to their similarity; if
+ * they are not similar, to the method's measure. */
+bool sp_similar_or_measured(const struct sp_similarity_options *o, const struct sp_signature *a,
+                            const struct sp_signature *b, double *ret_similarity);
+
 #define SP_HANDLERS(X)                                                                             \
     X(status)                                                                                      \
     X(group)                                                                                       \

@@ -27,10 +27,9 @@ static double similarity_of(struct listing *l, struct sp_group_member *a, struct
 {
     const struct sp_signature *x = sp_members_signature(l->t->reader, &l->members, a);
     const struct sp_signature *y = sp_members_signature(l->t->reader, &l->members, b);
-    if (!x || !y)
-        return -1;
-    double similarity = sp_similarity(l->options, x, y);
-    sp_similar(l->options, x, y, &similarity);
+    double similarity = -1;
+    if (x && y)
+        sp_similar_or_measured(l->options, x, y, &similarity);
     return similarity;
 }
 

@@ -58,12 +58,21 @@ static void put_side(struct sp_buf *out, const struct side *side, const char *ur
     sp_buf_put_u8(out, '}');
 }
 
+bool sp_similar_or_measured(const struct sp_similarity_options *o, const struct sp_signature *a,
+                            const struct sp_signature *b, double *ret_similarity)
+{
+    if (sp_similar(o, a, b, ret_similarity))
+        return true;
+    *ret_similarity = sp_similarity(o, a, b);
+    return false;
+}
+
 static void put_comparison(struct sp_serve *s, struct sp_buf *out, const struct sp_signature *a,
                            const struct sp_signature *b)
 {
     const struct sp_similarity_options *options = &s->options.similarity;
-    double similarity = sp_similarity(options, a, b);
-    bool similar = sp_similar(options, a, b, &similarity);
+    double similarity;
+    bool similar = sp_similar_or_measured(options, a, b, &similarity);
     size_t shared = sp_intersect(a->hashes, a->shingle_count, b->hashes, b->shingle_count, 0);
     bool capped = a->shingle_count < a->shingle_total || b->shingle_count < b->shingle_total;
     sp_buf_put_str(out, ",\"similarity\":");
