@@ -345,8 +345,10 @@ static enum sp_err open_task(struct sp_worker *w, struct sp_task *t, const struc
     if (stage->stateful && check_input(w, t, c) != SP_OK)
         return w->failure.err;
     enum sp_err err = sp_loading_run(w, t);
-    if (err == SP_BUSY && *w->stop)
-        return close_stage(w, t), err;
+    if (err == SP_BUSY && *w->stop) {
+        close_stage(w, t);
+        return err;
+    }
     const char *why = err == SP_STATE_FORMAT ? "its changelog was written by an older samepage; "
                                                "start again with topics of another topics.prefix"
                                              : sp_err_text(err);
@@ -433,7 +435,7 @@ static void start_standby(struct sp_worker *w)
     bool *own = sp_calloc((size_t)partitions, sizeof *own);
     for (int32_t p = 0; p < partitions; p++)
         own[p] = w->tasks[p] != NULL;
-    snprintf(group, sizeof group, "%s%s", w->options->kafka.prefix, stage->name);
+    sp_group_name(&w->options->kafka, stage->name, group);
     struct sp_standby_options options = {
         .states = states_options(w),
         .group = group,

@@ -24,6 +24,12 @@ void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
     snprintf(ret_name, SP_TOPIC_NAME_MAX, "%s%s", o->prefix, names[topic]);
 }
 
+void sp_group_name(const struct sp_kafka_options *o, const char *stage,
+                   char ret_name[SP_TOPIC_NAME_MAX])
+{
+    snprintf(ret_name, SP_TOPIC_NAME_MAX, "%s%s", o->prefix, stage);
+}
+
 /* ---- the log ---- */
 
 enum { SECRET_MIN = 4 }; /* shorter values are not secrets, and hiding them would hide other text */

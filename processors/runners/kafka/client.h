@@ -42,6 +42,9 @@ enum { SP_TOPIC_NAME_MAX = 250 };
 /* "<prefix>pages" and so on. */
 void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
                    char ret_name[SP_TOPIC_NAME_MAX]);
+/* The consumer group of a stage: "<prefix>group" and so on. */
+void sp_group_name(const struct sp_kafka_options *o, const char *stage,
+                   char ret_name[SP_TOPIC_NAME_MAX]);
 
 enum sp_kafka_role {
     SP_KAFKA_GROUP_CONSUMER,   /* member of the stage's group, read_committed, no auto commit; an

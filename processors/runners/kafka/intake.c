@@ -9,12 +9,17 @@
 
 enum { ROOM_INTERVAL_MS = 1000 };
 
-static bool is_behind(struct sp_worker *w)
+/* If the lag may not be known, nothing would hold back what comes in. */
+static void check_lag(struct sp_worker *w)
+{
+    const char *refused = sp_lag_refused(w->lag);
+    if (refused)
+        sp_failure_note(&w->failure, SP_INVALID, "flow control", refused);
+}
+
+static bool is_behind(const struct sp_worker *w)
 {
     int64_t lag = sp_lag(w->lag);
-    const char *refused = sp_lag_refused(w->lag);
-    if (refused) /* nothing would hold back what comes in */
-        sp_failure_note(&w->failure, SP_INVALID, "flow control", refused);
     if (!w->options->max_lag)
         return false;
     if (lag < 0)
@@ -54,6 +59,7 @@ static bool is_full(struct sp_worker *w)
 void sp_intake_control(struct sp_worker *w)
 {
     sp_agreed_signatures(w);
+    check_lag(w);
     bool pause = w->options->stage.stateful ? is_full(w) : is_behind(w);
     if (pause == w->paused)
         return;

@@ -1,8 +1,6 @@
 /* See lag.h. */
 #include "kafka/lag.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/thread.h"
@@ -126,7 +124,7 @@ enum sp_err sp_lag_start(const struct sp_kafka_options *options,
     l->agreement = agreement;
     for (int i = 0; i < 2 && err == SP_OK; i++) {
         sp_topic_name(options, topics[i], l->tiers[i].topic);
-        snprintf(l->tiers[i].group, sizeof l->tiers[i].group, "%s%s", options->prefix, groups[i]);
+        sp_group_name(options, groups[i], l->tiers[i].group);
         l->tiers[i].partitions = partitions[topics[i]];
         err = sp_kafka_open(options, SP_KAFKA_WATCHER, groups[i], NULL, NULL, &l->tiers[i].handle,
                             fault);
