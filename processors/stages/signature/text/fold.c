@@ -228,16 +228,11 @@ static const struct folded *fill_page(struct sp_fold *f, uint32_t page)
 
 /* ---- marks and letters that change what is before them ---- */
 
-static bool is_continuation(char byte)
-{
-    return (byte & 0xC0) == 0x80;
-}
-
 /* The start of the code point that ends before `end`, which is not 0. */
 static size_t start_before(const char *text, size_t end)
 {
     size_t at = end - 1;
-    while (at > 0 && is_continuation(text[at]))
+    while (at > 0 && sp_utf8_continues(text[at]))
         at--;
     return at;
 }
@@ -268,7 +263,7 @@ static void put_all_in_order(struct sp_buf *out, size_t at)
 {
     while (at < out->len) {
         size_t end = at + 1;
-        while (end < out->len && is_continuation(out->data[end]))
+        while (end < out->len && sp_utf8_continues(out->data[end]))
             end++;
         put_in_order(out->data, at, end);
         at = end;
