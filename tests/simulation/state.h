@@ -31,10 +31,11 @@ struct process {
     struct world *world;
 };
 
-/* A page that was left alone in a group of its own; none: birth 0. */
-struct left_alone {
-    struct sp_group_id group;
-    int64_t version;
+/* What the bus has told of the groups of a page (alone.c). */
+struct told_groups {
+    struct sp_group_id alone; /* of its own, in which it was left alone; none: birth 0 */
+    int64_t version;          /* that was left alone */
+    struct sp_group_id came;  /* the page last came to it */
 };
 
 /* How the texts of a big world are drawn. */
@@ -92,8 +93,9 @@ struct world {
     struct truth truth[MAX_PAGES];
     struct sp_signature *crawled[FETCHES_MAX]; /* by version - 1; NULL: no content, or unchanged */
     uint32_t page_of[FETCHES_MAX];             /* by version - 1 */
-    struct left_alone alone[MAX_PAGES];
-    struct sp_group_id came[MAX_PAGES]; /* the group that the page last came to */
+    struct told_groups told[MAX_PAGES];
+    struct told_groups told_before[MAX_PAGES]; /* at the last commit */
+    bool tells;                                /* `told` has changed since */
     bool known[MAX_PAGES];
     struct queue foreign; /* hostile: what others write to the channels */
     struct sp_message *kept[KEPT];
@@ -118,8 +120,10 @@ bool sim_stale_process(const struct world *w);
  * messages wait for the new ones. */
 bool sim_put_under_way(const struct world *w);
 uint64_t sim_rows_to_move(const struct world *w);
-/* alone.c: to be called with each message before its step. */
+/* alone.c: to be called with each message before its step, and at the end of each transaction. */
 void sim_check_alone(struct world *w, const struct sp_message *m);
+void sim_alone_commit(struct world *w);
+void sim_alone_abort(struct world *w);
 /* check.c: once no message is pending, compares the stored state and the published statuses with
  * the oracle. */
 void sim_check(struct world *w);

@@ -204,6 +204,7 @@ static void commit(struct world *w, struct process *p)
     for (uint32_t i = 0; i < w->pages; i++)
         if (w->says[i])
             w->said[i] = w->saying[i];
+    sim_alone_commit(w);
 }
 
 /* Aborts the transaction: its input is restored, and nothing was sent or published. A restarted
@@ -215,6 +216,7 @@ static void crash(struct world *w, struct process *p)
     queue_clear(&w->sent);
     queue_clear(&p->setting_aside);
     p->took_aside = false;
+    sim_alone_abort(w);
     stop(p);
     sp_db_discard(p->db);
     start(p);
