@@ -7,21 +7,34 @@
 
 #include "base/clock.h"
 
-/* A topic that was just created may have no leader that is known to clients. */
-static rd_kafka_resp_err_t find_end(rd_kafka_t *consumer, const char *topic, int32_t partition,
-                                    int64_t *ret_end)
+/* False: to be asked again. A topic that was just created may have no leader that is known to
+ * clients. */
+static bool is_final(rd_kafka_resp_err_t code)
+{
+    return code != RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION &&
+           code != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE &&
+           code != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+/* Unlike rd_kafka_query_watermark_offsets of librdkafka 2.0, the call ends after that time if a
+ * broker does not reply. */
+static rd_kafka_resp_err_t ask_ends(rd_kafka_t *consumer, rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++)
+        list->elems[i].offset = RD_KAFKA_OFFSET_END;
+    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(consumer, list, SP_CONSUMER_ASK_MS);
+    for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        code = list->elems[i].err;
+    return code;
+}
+
+static rd_kafka_resp_err_t find_ends(rd_kafka_t *consumer, rd_kafka_topic_partition_list_t *list)
 {
     enum { PAUSE_US = 100000, TRIES = 50 };
-    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
-    for (int i = 0; i < TRIES; i++) {
-        int64_t oldest = 0;
-        code = rd_kafka_query_watermark_offsets(consumer, topic, partition, &oldest, ret_end,
-                                                SP_CONSUMER_ASK_MS);
-        if (code != RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION &&
-            code != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE &&
-            code != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
-            break;
+    rd_kafka_resp_err_t code = ask_ends(consumer, list);
+    for (int i = 1; i < TRIES && !is_final(code); i++) {
         usleep(PAUSE_US);
+        code = ask_ends(consumer, list);
     }
     return code;
 }
@@ -30,16 +43,10 @@ rd_kafka_resp_err_t sp_consumer_assign_all(rd_kafka_t *consumer,
                                            rd_kafka_topic_partition_list_t *list, const char *topic,
                                            int32_t partitions, bool end)
 {
-    for (int32_t p = 0; p < partitions; p++) {
-        int64_t first = RD_KAFKA_OFFSET_BEGINNING;
-        if (end) {
-            rd_kafka_resp_err_t code = find_end(consumer, topic, p, &first);
-            if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-                return code;
-        }
-        rd_kafka_topic_partition_list_add(list, topic, p)->offset = first;
-    }
-    return rd_kafka_assign(consumer, list);
+    for (int32_t p = 0; p < partitions; p++)
+        rd_kafka_topic_partition_list_add(list, topic, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
+    rd_kafka_resp_err_t code = end ? find_ends(consumer, list) : RD_KAFKA_RESP_ERR_NO_ERROR;
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR ? rd_kafka_assign(consumer, list) : code;
 }
 
 rd_kafka_resp_err_t sp_consumer_commit(rd_kafka_t *consumer,

@@ -447,3 +447,38 @@ TEST(a_reader_without_a_group_may_start_at_the_end_and_commits_nothing)
     samepage_status_close(c);
     end(&b);
 }
+
+static int asked_ms; /* for the ends, at most */
+
+rd_kafka_resp_err_t __real_rd_kafka_offsets_for_times(rd_kafka_t *handle,
+                                                      rd_kafka_topic_partition_list_t *list,
+                                                      int timeout_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_offsets_for_times(rd_kafka_t *handle,
+                                                      rd_kafka_topic_partition_list_t *list,
+                                                      int timeout_ms);
+
+rd_kafka_resp_err_t __wrap_rd_kafka_offsets_for_times(rd_kafka_t *handle,
+                                                      rd_kafka_topic_partition_list_t *list,
+                                                      int timeout_ms)
+{
+    asked_ms = timeout_ms;
+    return __real_rd_kafka_offsets_for_times(handle, list, is_silent ? 100 : timeout_ms);
+}
+
+TEST(a_reader_waits_ten_seconds_for_a_broker_that_does_not_say_where_the_end_is)
+{
+    enum { LIST_OFFSETS = 2, SILENCE_MS = 3000 };
+    struct broker b = begin();
+    const char *properties[] = {"bootstrap.servers", b.bootstraps, "auto.offset.reset", "latest",
+                                NULL};
+    char error[256] = "";
+    rd_kafka_mock_broker_push_request_error_rtts(rd_kafka_handle_mock_cluster(b.producer), 1,
+                                                 LIST_OFFSETS, 1, RD_KAFKA_RESP_ERR_NO_ERROR,
+                                                 SILENCE_MS);
+    is_silent = true;
+    CU_ASSERT_PTR_NULL(samepage_status_open(properties, "status", NULL, error, sizeof error));
+    is_silent = false;
+    CU_ASSERT_STRING_EQUAL(error, "topic status: Local: Timed out");
+    CU_ASSERT_EQUAL(asked_ms, 10000);
+    end(&b);
+}
