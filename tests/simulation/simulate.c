@@ -37,7 +37,8 @@ static const struct {
                 {"no-opens", SP_CANARY_NO_OPENS, 0},
                 {"no-wait", SP_CANARY_NO_WAIT, 0},
                 {"early-end", SP_CANARY_EARLY_END, 0},
-                {"overtake", SP_CANARY_OVERTAKE, 0}};
+                {"overtake", SP_CANARY_OVERTAKE, 0},
+                {"no-standing", SP_CANARY_NO_STANDING, 0}};
 
 static void set_canary(struct sim_options *o, const char *name)
 {

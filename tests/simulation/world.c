@@ -467,6 +467,8 @@ static void build(struct world *w)
     w->group.split_at_once = w->o.seed / 2 % 3; /* few are in a piece */
     w->group.settle_at_once = w->o.seed / 6 % 3 ? 0 : 1 + w->o.seed / 18 % 3;
     w->group.only_rounds = w->o.seed % 4 == 1;
+    const uint64_t kind = w->o.seed % 16; /* 3, 5: with large groups */
+    w->group.winner_margin = kind >= 3 && kind <= 6 && kind != 4 && !w->o.relation ? 1.5 : 0;
     if (w->o.big)
         sim_big_rules(w);
     w->group.message_bytes = w->o.seed % 3 == 0 ? 0 : 1 + w->o.seed % 3 * 300; /* a few rows */

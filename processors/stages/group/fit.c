@@ -83,6 +83,7 @@ static void keep_winner(struct sp_member *m)
 {
     struct sp_hub *h = m->hub;
     m->winner = !h ? m : sp_cover_is_decided(h) ? h->winner->best : NULL;
+    m->incumbent = m->winner == m;
     if (!h || m->winner == m)
         m->similarity = 0;
     else
@@ -124,9 +125,9 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
 void sp_group_fit(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t from = st->options.large_from ? st->options.large_from : LARGE_FROM;
-    bool by_cover = !(st->options.winner_margin > 0) && !st->options.winner_relation;
     bool small = g->count <= from / 4 || g->count <= 1;
-    if (!g->large && by_cover && (g->count > from || (g->was_large && !small)))
+    bool large = g->count > from || (g->was_large && !small);
+    if (!g->large && large && !st->options.winner_relation)
         build(st, g);
     else if (g->large && small)
         make_small(st, g);

@@ -46,7 +46,8 @@ enum sp_canary {
     SP_CANARY_TRUST_READ,      /* a group that was in pieces counts as whole when it is read */
     SP_CANARY_NO_WAIT,         /* a group does not ask whether more members are to come */
     SP_CANARY_EARLY_END,       /* the reply to a `wait` overtakes members that are sent later */
-    SP_CANARY_OVERTAKE         /* further members of the same group overtake them */
+    SP_CANARY_OVERTAKE,        /* further members of the same group overtake them */
+    SP_CANARY_NO_STANDING      /* a winner of a large group is ranked without winner.margin */
 };
 
 enum { SP_GROUP_MESSAGE_BYTES = 900 << 10 };

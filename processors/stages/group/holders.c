@@ -4,17 +4,32 @@
 #include "group/debt.h"
 #include "group/large.h"
 
+/* The rank of a hub's member, in which an incumbent has winner.margin more popularity. */
+static struct sp_rank standing_of(const struct sp_member *m)
+{
+    struct sp_rank rank = m->rank;
+    rank.popularity += m->incumbent ? m->hub->group->large->stage->options.winner_margin : 0;
+    return rank;
+}
+
 static int rank_order(const void *key, const void *object)
 {
     const struct sp_member *k = key, *m = object;
-    return sp_rank_cmp(&m->rank, m->page, &k->rank, k->page);
+    struct sp_rank a = standing_of(m), b = standing_of(k);
+    return sp_rank_cmp(&a, m->page, &b, k->page);
+}
+
+static uint64_t head_of(const struct sp_member *m)
+{
+    struct sp_rank rank = standing_of(m);
+    return sp_rank_head(&rank, m->page);
 }
 
 /* ---- the members of one hub */
 
 static void hold(struct sp_hub *h, struct sp_member *m)
 {
-    sp_shelf_add(&h->several, rank_order, m, sp_rank_head(&m->rank, m->page), m);
+    sp_shelf_add(&h->several, rank_order, m, head_of(m), m);
 }
 
 /* Call before the member is counted. Most hubs have one member, which needs no list. */
@@ -29,7 +44,7 @@ static void hold_one_more(struct sp_hub *h, struct sp_member *m)
 static void let_go(struct sp_hub *h, const struct sp_member *m)
 {
     if (h->several.count)
-        sp_shelf_remove(&h->several, rank_order, m, sp_rank_head(&m->rank, m->page));
+        sp_shelf_remove(&h->several, rank_order, m, head_of(m));
 }
 
 /* ---- hubs come and go */
@@ -71,7 +86,7 @@ static void set_best(struct sp_group *g, struct sp_hub *h, struct sp_member *bes
     }
     h->best = best;
     if (best) {
-        h->rank = best->rank;
+        h->rank = standing_of(best);
         h->page = best->page;
         sp_hub_shelve(&l->ranks, h);
         sp_cover_judge_later(l, h);
@@ -107,7 +122,7 @@ void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
     }
 }
 
-void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
+static void reorder(struct sp_group *g, struct sp_member *m, struct sp_rank rank, bool incumbent)
 {
     struct sp_hub *h = m->hub;
     bool several = h->several.count;
@@ -115,12 +130,30 @@ void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
     if (h->best == m)
         set_best(g, h, NULL);
     m->rank = rank;
+    m->incumbent = incumbent;
     if (several)
         hold(h, m);
     struct sp_shelf_place place = {0, 0};
     struct sp_member *best = several ? sp_hub_next(h, &place) : m;
     if (best != h->best)
         set_best(g, h, best);
+}
+
+void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
+{
+    reorder(g, m, rank, m->incumbent);
+}
+
+bool sp_hub_stand(struct sp_group_stage *st, struct sp_member *m)
+{
+    bool kept = sp_member_was_kept(m), applies = st->options.winner_margin > 0 && m->hub;
+    if (!applies || m->incumbent == kept || st->options.canary == SP_CANARY_NO_STANDING)
+        return false;
+    struct sp_group *g = m->hub->group;
+    reorder(g, m, m->rank, kept);
+    if (g->large->todo.count)
+        sp_round_begin(st, g);
+    return g->large->todo.count;
 }
 
 /* ---- at a flush, and at the end */

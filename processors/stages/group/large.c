@@ -225,6 +225,7 @@ void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_me
     remember(g->large, m);
     g->count++;
     st->grown = g;
+    m->incumbent = sp_member_was_kept(m);
     hold(st, g, m);
     hang_those_before(g, m);
     sp_bonds_settle(st, g);

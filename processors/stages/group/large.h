@@ -32,8 +32,8 @@
  *   lookup.c  narrows that search: by bit patterns
  *   aware.c   chooses the members that a step tells their status
  *
- * If winner.margin or winner.relation is set, a group of any size is handled as a small one,
- * because those choices depend on earlier ones, or on more of a page than its content.
+ * If winner.relation is set, a group of any size is handled as a small one, because which pages
+ * lose to which depends on more than their contents.
  *
  * All of this is built from the members when the group is read; none of it is stored. */
 #ifndef SP_GROUP_LARGE_H
@@ -262,6 +262,10 @@ void sp_hub_enter(struct sp_group *g, struct sp_member *m);
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 /* The member's rank changes. */
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
+/* The member was told its status: if it wins, it is ranked with winner.margin from now on,
+ * otherwise without. That changes no winner, but perhaps which of them others lose to: if it
+ * returns true, a round tells them, and no member may be told before the next sp_cover_update. */
+bool sp_hub_stand(struct sp_group_stage *st, struct sp_member *m);
 /* Releases the borrowed signatures and frees the hubs that are gone. */
 void sp_hubs_release(struct sp_group *g);
 /* Frees all hubs. */

@@ -57,6 +57,8 @@ static uint32_t pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_
             return members;
         g->debt->at = m->page;
         st->stats.told_later += sp_group_tell(st, g, m, g->debt->resized);
+        if (sp_hub_stand(st, m))
+            return members;
     }
     return visited;
 }

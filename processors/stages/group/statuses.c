@@ -279,6 +279,8 @@ static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resiz
                                                                * status than m */
             sp_round_begin(st, g);
     }
+    for (uint32_t i = 0; i < g->touched_count; i++) /* not before: the verdicts of a step agree */
+        sp_hub_stand(st, g->touched[i]);
 }
 
 void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g)
