@@ -29,7 +29,8 @@ struct sp_member {
     bool checked;   /* its tree edge to a parent that is checked too still holds */
     bool fresh;     /* came with the message that is being handled (sp_group_plant) */
     bool asks;      /* mode fast: leaves because of its own change, with which it asks tier 2 */
-    bool incumbent; /* wins, or won until it changed in this step (winner.margin) */
+    bool incumbent; /* has winner.margin: it wins, or won until it changed in this step; in a large
+                     * group, it was told last that it wins */
     bool todo;      /* in a small group: its winner must be chosen again (verdicts.c) */
     bool touched;   /* its status may have changed */
     bool told;      /* in this step (statuses.c) */
