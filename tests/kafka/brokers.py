@@ -2,6 +2,7 @@
 
     disk      the disk of the broker, which is full for a while (a tmpfs: only where mounting is allowed)
     sizes     max.message.bytes of each topic is less than what the stages send
+    batches   max.message.bytes of the pages is less than the batches of `ingest`
     remade    all topics, while readers of the statuses go on
     replaced  the statuses, and then a changelog, while the stages run
     shrunk    tier2, recreated with fewer partitions while compare waits for its first message
@@ -12,6 +13,7 @@ Statuses are those of `samepage run` afterwards.
 """
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -105,6 +107,34 @@ def sizes(place):
         if keeper.ident:
             keeper.join()
         processes.kill()
+
+
+def batches(place):
+    """The broker refuses a batch for its size: its pages are small, so none of them is left out as too large."""
+    pages = len(open(place.path("crawl.jsonl"), encoding="utf-8").readlines())
+
+    def ingest(*settings):
+        done = subprocess.run([place.program, "ingest", *place.settings(), *settings, place.path("crawl.jsonl")], text=True,
+                              stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS, check=False)
+        return done.returncode, done.stderr
+
+    def published():
+        return sum(high - low for low, high in place.ends("pages"))
+
+    put(place, "pages", "max.message.bytes", "4000")
+    code, errors = ingest()
+    some = published()
+    check(code == 1 and some < pages, "ended with", code, "after", some, "of", pages, "pages:", errors)
+    check_in("a batch of pages was refused: the topic's max.message.bytes is less than", errors)
+    check("left out" not in errors, errors)
+
+    with open(place.path("crawl.jsonl"), "a", encoding="utf-8") as file:
+        file.write(json.dumps({"url": "http://large.example/", "content": "<p>large " * 1000, "fetched": 1}) + "\n")
+    code, errors = ingest("--set", "kafka.batch.size=3900")
+    check_equal(published(), some + pages, errors)
+    check_equal(code, 0, errors)
+    check_in("left out, larger than kafka.message.max.bytes or the topic's max.message.bytes: ", errors)
+    check_in(f"{pages:,} pages published, 0 records could not be read, 1 were too large", errors)
 
 
 def remade(place):
@@ -307,7 +337,7 @@ def ingest_until(place, ended):
 
 
 if __name__ == "__main__":
-    test = {"sizes": sizes, "remade": remade, "replaced": replaced, "shrunk": shrunk, "groups": groups, "late": late, "disk": disk}[sys.argv[1]]
+    test = {"sizes": sizes, "batches": batches, "remade": remade, "replaced": replaced, "shrunk": shrunk, "groups": groups, "late": late, "disk": disk}[sys.argv[1]]
 
     def begin(*arguments):
         place = Hostile(sys.argv[1], *arguments[:-1])

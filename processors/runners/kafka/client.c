@@ -459,6 +459,15 @@ enum sp_err sp_kafka_open_producer(const struct sp_kafka_options *o,
     return sp_kafka_open(o, SP_KAFKA_PRODUCER, NULL, report_deliveries, &d, ret_handle, fault);
 }
 
+uint64_t sp_kafka_number(rd_kafka_t *handle, const char *property)
+{
+    char text[32] = "";
+    size_t size = sizeof text;
+    if (rd_kafka_conf_get(rd_kafka_conf(handle), property, text, &size) != RD_KAFKA_CONF_OK)
+        return UINT64_MAX;
+    return strtoull(text, NULL, 10);
+}
+
 static void *destroy(void *handle)
 {
     rd_kafka_destroy(handle);
@@ -486,12 +495,4 @@ void sp_kafka_close(rd_kafka_t *handle)
     pthread_detach(thread);
     if (logging)
         sp_kafka_log(NULL, 4, "CLOSE", "a handle does not end, and is left behind");
-}
-
-bool sp_kafka_is_forbidden(rd_kafka_resp_err_t code)
-{
-    return code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
-           code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
-           code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED ||
-           code == RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
 }

@@ -84,6 +84,10 @@ void sp_kafka_error(rd_kafka_t *handle, int code, const char *reason, void *opaq
  * with its threads. NULL is allowed. */
 void sp_kafka_close(rd_kafka_t *handle);
 
+/* The value of a property of librdkafka that is a number, as the handle has it; UINT64_MAX: it has
+ * no such property. From any thread. */
+uint64_t sp_kafka_number(rd_kafka_t *handle, const char *property);
+
 /* Says why no broker replies: none is reachable, or they refuse us (TLS, user, password). Returns
  * SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
 enum sp_err sp_kafka_no_reply(rd_kafka_t *handle, struct sp_fault *fault);

@@ -5,6 +5,14 @@
 #include "base/clock.h"
 #include "kafka/client.h"
 
+bool sp_kafka_is_forbidden(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+           code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
+           code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED ||
+           code == RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+}
+
 enum sp_err sp_kafka_replied(struct sp_fault *fault, const char *what, rd_kafka_resp_err_t code,
                              const char *text)
 {

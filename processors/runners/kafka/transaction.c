@@ -116,15 +116,6 @@ void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m
     say_dead_letter(w, m, sp_err_name(err), detail);
 }
 
-static uint64_t setting(rd_kafka_t *producer, const char *name)
-{
-    char text[32] = "";
-    size_t size = sizeof text;
-    if (rd_kafka_conf_get(rd_kafka_conf(producer), name, text, &size) != RD_KAFKA_CONF_OK)
-        return UINT64_MAX;
-    return strtoull(text, NULL, 10);
-}
-
 void sp_transaction_open_outlets(struct sp_worker *w)
 {
     for (int topic = 0; topic < SP_TOPICS; topic++) {
@@ -133,9 +124,9 @@ void sp_transaction_open_outlets(struct sp_worker *w)
         for (int32_t p = 0; p < w->partitions[topic]; p++)
             w->outlets[topic][p] = (struct sp_outlet){.topic = (enum sp_topic)topic, .last = -1};
     }
-    w->batch_bytes = setting(w->producer, "batch.size");
-    w->batch_messages = setting(w->producer, "batch.num.messages");
-    w->message_bytes = setting(w->producer, "message.max.bytes");
+    w->batch_bytes = sp_kafka_number(w->producer, "batch.size");
+    w->batch_messages = sp_kafka_number(w->producer, "batch.num.messages");
+    w->message_bytes = sp_kafka_number(w->producer, "message.max.bytes");
 }
 
 /* The broker's limit applies to batches. A batch of more than that is a single message, so the

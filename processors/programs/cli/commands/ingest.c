@@ -20,7 +20,7 @@ struct ingest {
     size_t queued; /* bytes that the broker has not acknowledged */
     struct sp_wire_format format;
     struct sp_buf url;
-    uint64_t pages;
+    uint64_t pages; /* delivered, or on their way */
     struct sp_readings readings;
     struct sp_payloads *payloads;
     enum sp_err payloads_err;
@@ -29,6 +29,8 @@ struct ingest {
     uint64_t too_large;
     uint64_t failed;
     rd_kafka_resp_err_t why; /* the first failure */
+    uint64_t batch_bytes;    /* what librdkafka sends of a partition in one request, at most: */
+                             /* kafka.batch.size */
 };
 
 /* Skips the page, because a retry would fail as well, and continues with the rest of the crawl. */
@@ -48,14 +50,20 @@ static void note_failure(struct ingest *in, rd_kafka_resp_err_t code)
         in->why = code;
 }
 
+/* A broker's limit applies to batches. One of more than the producer's own limit is a single page,
+ * which is too large. Pages of another one may all be small. */
 static void on_delivery(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
 {
     struct ingest *in = arg;
+    size_t bytes = m->key_len + m->len;
     (void)handle;
-    in->queued -= m->key_len + m->len;
-    if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+    in->queued -= bytes;
+    if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    in->pages--;
+    if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE && bytes > in->batch_bytes)
         leave_out(in, sp_view(m->key, m->key_len), m->len);
-    else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+    else
         note_failure(in, m->err);
 }
 
@@ -109,15 +117,14 @@ static void publish_page(struct ingest *in, const struct sp_page_record *record)
                 RD_KAFKA_V_VALUE(bytes.data, bytes.len), RD_KAFKA_V_END)) ==
            RD_KAFKA_RESP_ERR__QUEUE_FULL)
         rd_kafka_poll(in->producer, 50);
-    if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-        leave_out(in, sp_buf_view(&in->url), bytes.len);
-    else
-        in->pages++;
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        in->pages++;
         in->queued += in->url.len + bytes.len;
         return;
     }
-    if (code != RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+    if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        leave_out(in, sp_buf_view(&in->url), bytes.len);
+    else
         note_failure(in, code);
     sp_buf_done(&bytes);
 }
@@ -192,6 +199,14 @@ static enum sp_err deliver_rest(struct ingest *in, struct sp_fault *fault)
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR && !in->failed)
         return SP_OK;
     code = in->failed ? in->why : code;
+    if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        return sp_fault_set(
+            fault, SP_INVALID,
+            "%s: a batch of pages was refused: the topic's max.message.bytes is less than the "
+            "batches of `ingest`, which have up to %" PRIu64 " bytes. Raise it (`samepage topics "
+            "check` says to what) or set kafka.batch.size to less than it. Then run the same "
+            "command again; pages that were delivered are known then, and do no harm",
+            in->topic, in->batch_bytes);
     return sp_fault_set(
         fault, SP_IO,
         "%s: not all pages could be delivered (%s): %s. Then run the same command again; pages "
@@ -264,6 +279,7 @@ static int ingest(const struct sp_config *config, const struct arguments *a,
         sp_payloads_close(in.payloads, &(struct sp_fault){0});
         return sp_cli_failed("%s", fault.text);
     }
+    in.batch_bytes = sp_kafka_number(in.producer, "batch.size");
     enum sp_err err = find_format(config, &kafka, &in.format, &fault);
     if (err == SP_OK)
         err = find_topic(&in, &kafka, a, &fault);
