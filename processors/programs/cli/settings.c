@@ -90,8 +90,9 @@ static enum sp_err open_before(const struct sp_config *c, struct sp_settings *s,
     return SP_OK;
 }
 
-/* Shares of a run's caches; the rest is for pages and groups. */
-enum { CONTENTS_PERCENT = 60, ROWS_PERCENT = 8 };
+/* Shares of a run's caches where all are full; the rest is for pages and groups. A signature takes
+ * several times the memory of what the group stage keeps of a page, and is read as often. */
+enum { CONTENTS_PERCENT = 40, ROWS_PERCENT = 8 };
 
 enum { MOST_MEMTABLE_BYTES = 256 << 20 };
 
@@ -115,9 +116,9 @@ static uint64_t set_sizes(const struct sp_config *c, struct sp_run_options *o)
     return room / 2;
 }
 
-static void set_run(const struct sp_config *c, struct sp_run_options *ret_options)
+static void set_run(const struct sp_config *c, struct sp_settings *s)
 {
-    struct sp_run_options *o = ret_options;
+    struct sp_run_options *o = &s->run;
     o->threads = (uint32_t)c->threads;
     o->barrier_pages = c->barrier_pages;
     o->max_future_ms = c->input_max_future_ms;
@@ -125,7 +126,7 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     sp_settings_input(c, &o->input);
     sp_rocksdb_options_default(&o->store);
     o->store.block_cache_bytes = c->store_block_cache_bytes;
-    const uint64_t cache_bytes = set_sizes(c, o);
+    s->cache_bytes = set_sizes(c, o);
     o->store.background_threads = (int)c->store_background_threads;
     o->store.write_ahead_log = c->store_write_ahead_log == SP_CONFIG_ON;
     struct sp_group_stage_options *group = &o->bus.group;
@@ -138,10 +139,10 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     group->popularity_tolerance = c->winner_popularity_tolerance;
     o->bus.contain.threshold = c->containment_threshold;
     o->bus.contain.boilerplate = c->containment_boilerplate;
-    o->bus.contents_cache_bytes = cache_bytes / 100 * CONTENTS_PERCENT;
-    compare->cache_bytes = cache_bytes / 100 * ROWS_PERCENT;
+    o->bus.contents_cache_bytes = s->cache_bytes / 100 * CONTENTS_PERCENT;
+    compare->cache_bytes = s->cache_bytes / 100 * ROWS_PERCENT;
     group->cache_bytes =
-        (cache_bytes - o->bus.contents_cache_bytes - compare->cache_bytes) / c->tier1_partitions;
+        (s->cache_bytes - o->bus.contents_cache_bytes - compare->cache_bytes) / c->tier1_partitions;
     compare->routing = c->partition_routing == SP_CONFIG_ROUTING_BOUNDED ? SP_ROUTING_BOUNDED
                                                                          : SP_ROUTING_LOSSLESS;
     compare->rho = c->partition_rho;
@@ -226,7 +227,7 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
         sp_settings_done(s);
         return err;
     }
-    set_run(config, &s->run);
+    set_run(config, s);
     s->run.bus.group.winner_relation = s->relation;
     set_audit(config, &s->run);
     err = set_maps(config, s, fault);

@@ -19,6 +19,7 @@ void sp_settings_input(const struct sp_config *config, struct sp_input_options *
 /* All options that a configuration stands for, and what they point into: not to be copied. */
 struct sp_settings {
     struct sp_run_options run; /* everything of a run but its files */
+    size_t cache_bytes;        /* of all caches of a run together */
     struct sp_buf fingerprint;
     struct sp_partition_map map;    /* of partition.map, or the untrained one */
     struct sp_partition_map before; /* of partition.previous_map; cells 0: none */

@@ -92,6 +92,7 @@ static int report(const struct arguments *a, const struct sp_dedup_result *r,
 
 static int dedup(struct arguments *a)
 {
+    enum { SIGNATURES_PERCENT = 60 }; /* the rest of cache.bytes is room for the index */
     struct sp_dedup_options *o = &a->options;
     struct sp_settings settings;
     struct sp_dedup_result result;
@@ -106,7 +107,7 @@ static int dedup(struct arguments *a)
     o->fingerprint = fingerprint.data;
     o->threads = settings.run.threads;
     o->barrier_pages = settings.run.barrier_pages;
-    o->cache_bytes = settings.run.bus.contents_cache_bytes;
+    o->cache_bytes = settings.cache_bytes / 100 * SIGNATURES_PERCENT;
     o->text = settings.run.text;
     o->input = settings.run.input;
     o->input.fields.dataset = true;
