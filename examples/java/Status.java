@@ -10,10 +10,11 @@ import java.nio.charset.StandardCharsets;
  * <pre>
  * for (ConsumerRecord&lt;byte[], byte[]&gt; record : consumer.poll(Duration.ofSeconds(1)))
  *     if (record.value() != null)
- *         apply(Status.decode(record.value()));
+ *         apply(new String(record.key(), StandardCharsets.UTF_8), Status.decode(record.value()));
  * </pre>
  *
- * Read with {@code isolation.level=read_committed}. The latest event of a url counts. Immutable.
+ * Read with {@code isolation.level=read_committed}. The key is the page's canonical URL; the latest event of
+ * a key counts, and one without a value erases the page. Immutable.
  */
 public final class Status {
     /** The verdict on a page. The order is that of the schema. */
@@ -41,7 +42,7 @@ public final class Status {
     /** Of events of before there was a rule. */
     private static final long NO_RULE = 0x052aeafb6e82c021L;
 
-    /** The page, as given by the crawler. */
+    /** The page, as the crawler spelled it last; the record's key names it. */
     public final String url;
     /** The fetch this speaks of: its time, or a counter. */
     public final long versionMs;

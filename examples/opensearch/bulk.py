@@ -7,11 +7,14 @@
     bulk.py --broker 127.0.0.1:9092 --prefix samepage. -o requests.ndjson
 
 Reads files of `samepage run`, or with --broker the status topic, until nothing new comes for --idle
-seconds. A document's id is a hash of its URL, so that pages and statuses may come in any order and
-more than once: each is an update that makes the document where it is not there. A search leaves
-losers out with {"bool": {"must_not": {"terms": {"samepage.status": ["loser", "gone"]}}}}. A page that
-`samepage forget` erases is deleted; deleting one that is not there does no harm (404). A result
-whose samepage.contained_in is set is part of that page (`samepage run` with containment.threshold).
+seconds. A document's id is a hash of the page's canonical URL, so that pages and statuses may come in any
+order and more than once: each is an update that makes the document where it is not there. --broker needs
+the package samepage. Files can be read without it if each page has one spelling of its URL, the canonical
+one: each other spelling then becomes a document of its own.
+
+A search leaves losers out with {"bool": {"must_not": {"terms": {"samepage.status": ["loser", "gone"]}}}}.
+A page that `samepage forget` erases is deleted; deleting one that is not there does no harm (404). A
+result whose samepage.contained_in is set is part of that page (`samepage run` with containment.threshold).
 """
 
 import argparse
@@ -21,6 +24,12 @@ import json
 import sys
 import time
 
+try:
+    from samepage import canonical_url as canonical  # tools/python builds it
+except ImportError:
+    def canonical(url):
+        return url
+
 LONGEST_REQUEST = 10_000_000  # bytes; OpenSearch takes 100 MB by default
 
 
@@ -29,19 +38,19 @@ def document_id(url):
     return hashlib.sha256(url.encode()).hexdigest()
 
 
-def update(index, url, fields):
-    head = {"update": {"_index": index, "_id": document_id(url)}}
+def update(index, page, url, fields):
+    head = {"update": {"_index": index, "_id": document_id(page)}}
     return f"{json.dumps(head)}\n{json.dumps({'doc': {'url': url, **fields}, 'doc_as_upsert': True}, ensure_ascii=False)}\n"
 
 
-def delete(index, url):
-    return json.dumps({"delete": {"_index": index, "_id": document_id(url)}}) + "\n"
+def delete(index, page):
+    return json.dumps({"delete": {"_index": index, "_id": document_id(page)}}) + "\n"
 
 
-def of_status(index, status):
+def of_status(index, page, status):
     if status["status"] == "forgotten":
-        return delete(index, status["url"])
-    return update(index, status["url"], status_fields(status))
+        return delete(index, page)
+    return update(index, page, status["url"], status_fields(status))
 
 
 def whole(text):
@@ -80,6 +89,8 @@ def checked(row, needed):
         if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
             raise ValueError(f"its {name} is of another type")
     row["url"].encode()  # UnicodeEncodeError, a ValueError: not a URL
+    if canonical(row["url"]) is None:
+        raise ValueError("its url has no scheme or no host, or another fault")
     return row
 
 
@@ -95,8 +106,9 @@ def lines(path, *needed):
 
 
 def events(options):
-    """From the topic, committed once they are written (main). An erased page looks as in a file."""
-    import samepage  # tools/python builds it
+    """From the topic, committed once they are written (main), each with the page's canonical URL. An erased page looks as
+    in a file."""
+    import samepage
 
     with samepage.StatusConsumer(options.broker, options.prefix + "status", group=options.group) as consumer:
         remade, last = 0, time.monotonic()
@@ -111,7 +123,7 @@ def events(options):
                 consumer.commit()
                 continue
             last = time.monotonic()
-            yield vars(status) if status else {"url": consumer.erased, "status": "forgotten"}
+            yield consumer.key, vars(status) if status else {"url": consumer.erased, "status": "forgotten"}
 
 
 def requests(options):
@@ -120,11 +132,11 @@ def requests(options):
             status = page.get("http_status")
             status = 200 if status is None else status
             if 200 <= status < 300 and status != 206 and not page.get("redirect_url"):
-                yield update(options.index, page["url"], page_fields(page))
+                yield update(options.index, canonical(page["url"]), page["url"], page_fields(page))
     for status in lines(options.statuses, "url", "status") if options.statuses else ():
-        yield of_status(options.index, status)
-    for status in events(options) if options.broker else ():
-        yield of_status(options.index, status)
+        yield of_status(options.index, canonical(status["url"]), status)
+    for page, status in events(options) if options.broker else ():
+        yield of_status(options.index, page, status)
 
 
 class Parts:

@@ -14,19 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "samepage/url.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#ifndef SAMEPAGE_API
-#if defined(__GNUC__)
-#define SAMEPAGE_API __attribute__((visibility("default")))
-#else
-#define SAMEPAGE_API
-#endif
-#endif
-
-enum { SAMEPAGE_URL_BYTES = 8193 }; /* room for any canonical URL, NUL included */
 
 /* One fetch. schemas/page.avsc describes each field. Texts point into the message: they are not
  * terminated by NUL, and are valid as long as the message is. A field that is missing has length
@@ -49,12 +41,6 @@ struct samepage_page {
  * registry, whose schema id is ignored. Returns 0, or -1 if the value is not a page; *out is then
  * unchanged. */
 SAMEPAGE_API int samepage_page_decode(const void *value, size_t bytes, struct samepage_page *out);
-
-/* Computes the canonical form of a URL, which identifies a page (RFC 3986, section 6.2.2: scheme
- * and host in lower case, no default port, no fragment, ...). Returns its length without NUL, or 0
- * if the URL is not absolute or longer than 8,192 bytes. Writes it to `out`, terminated by NUL, if
- * `size` is greater than its length; otherwise writes nothing. */
-SAMEPAGE_API size_t samepage_url_canonical(const char *url, size_t bytes, char *out, size_t size);
 
 #ifdef __cplusplus
 }

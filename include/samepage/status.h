@@ -19,7 +19,7 @@
  *
  * Events of one page arrive in the order in which they were written; the latest one is the status.
  * Texts spell a page as its crawler did; if that spells a page in several ways, key your data by
- * samepage_url_canonical (page.h). Events of different pages arrive in any order. Only committed
+ * samepage_url_canonical (url.h). Events of different pages arrive in any order. Only committed
  * events are returned. After a crash, or when members join or leave the consumer group, events
  * since the last commit are delivered again, so applying an event must be idempotent. The broker
  * notices a crash when session.timeout.ms (45 seconds by default) has passed; until then, a program

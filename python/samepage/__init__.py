@@ -16,9 +16,9 @@ whether a URL leads to a known page. ``StatusConsumer`` reads the status events 
 from ._dedup import Deduplicated, Removed, dedup, unique
 from ._index import Index, Match, Similarity, similar
 from ._native import SamepageError, version as _version
-from ._predict import Prediction, Predictor
+from ._predict import Prediction, Predictor, canonical_url
 from ._status import DecodeError, Status, StatusConsumer, decode_status
 
 __version__ = _version()
 __all__ = ["DecodeError", "Deduplicated", "Index", "Match", "Prediction", "Predictor", "Removed", "SamepageError", "Similarity",
-           "Status", "StatusConsumer", "decode_status", "dedup", "similar", "unique"]
+           "Status", "StatusConsumer", "canonical_url", "decode_status", "dedup", "similar", "unique"]

@@ -41,6 +41,7 @@ def _load() -> ctypes.CDLL:
         "predict_forget": (None, [c_void_p, c_char_p]),
         "predict_rule": (c_int, [c_void_p, POINTER(_Rule)]),
         "predict": (c_int, [c_void_p, c_char_p, c_double, POINTER(_Prediction)]),
+        "url_canonical": (c_size_t, [c_char_p, c_size_t, c_char_p, c_size_t]),
     }
     for name, (result, arguments) in functions.items():
         function = getattr(library, "samepage_" + name)
@@ -58,6 +59,20 @@ def _spelled(url: str) -> bytes:
     except UnicodeEncodeError:
         return b""
     return b"" if b"\0" in data else data
+
+
+def canonical_url(url: str) -> Optional[str]:
+    """The canonical form of a URL: the same for all spellings that are one page. None if it has no scheme or no host, a
+    space or a control character, or more than 8,192 bytes.
+
+    >>> canonical_url("HTTP://A.example:80/b#c")
+    'http://a.example/b'
+    """
+    data = _spelled(url)
+    size = _library.samepage_url_canonical(data, len(data), None, 0)
+    out = ctypes.create_string_buffer(size + 1)
+    _library.samepage_url_canonical(data, len(data), out, size + 1)
+    return out.value.decode("utf-8", "replace") if size else None
 
 
 class Predictor:

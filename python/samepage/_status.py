@@ -25,9 +25,9 @@ class DecodeError(ValueError):
 
 @dataclass(frozen=True)
 class Status:
-    """A status event. The latest event of a URL is its status. schemas/status.avsc describes each field."""
+    """A status event. The latest event of a page is its status. schemas/status.avsc describes each field."""
 
-    url: str
+    url: str  #: as it was spelled when it was fetched last; ``StatusConsumer.key`` names the page
     version_ms: int
     status: str  #: "unique", "winner", "loser" or "gone"
     winner_url: Optional[str]
@@ -166,11 +166,14 @@ class StatusConsumer:
 
     >>> with StatusConsumer("127.0.0.1:9092", group="my-indexer") as consumer:  # doctest: +SKIP
     ...     for status in consumer:
-    ...         print(status.url, status.status, status.winner_url)
+    ...         print(consumer.key, status.url, status.status, status.winner_url)
     ...         consumer.commit()
 
     Only committed events are returned, at first from the beginning of the topic. After a crash, events since the last
     commit are delivered again, so applying an event must be idempotent.
+
+    Keep a status under ``key``, the canonical URL: the url of an event is as the crawler spelled it, and the next event of
+    the page may spell it in another way.
 
     If the topic is deleted and recreated while the consumer is open, ``remade`` grows before the first event of the new
     topic. Your data may then contain pages that the topic no longer has: delete it.
@@ -184,7 +187,9 @@ class StatusConsumer:
                  config: Optional[Mapping[str, Any]] = None, consumer: Any = None) -> None:
         self.bad = 0  #: records passed over since they are no status events
         self.remade = 0  #: how many times the topic was deleted and recreated
-        #: the canonical URL of the page that was erased (`samepage forget`), if that is why the last poll returned None
+        #: the canonical URL of the page that the last poll returned an event of, or that was erased; else None
+        self.key: Optional[str] = None
+        #: the same, if the page was erased (`samepage forget`), so that the last poll returned None
         self.erased: Optional[str] = None
         if consumer is None:
             kafka = need("confluent_kafka", "StatusConsumer")
@@ -206,7 +211,7 @@ class StatusConsumer:
     def poll(self, timeout: float = 1.0) -> Optional[Status]:
         """Returns the next event, or None if none arrives within ``timeout`` seconds, a page was erased or the topic was
         recreated. Raises ConnectionError if the broker refuses."""
-        self.erased = None
+        self.erased = self.key = None
         message, held, self._held = self._held, self._held is not None, None
         if not held:
             message = self._consumer.poll(timeout)
@@ -223,15 +228,17 @@ class StatusConsumer:
             self._held, self._seen = message, {}
             return None
         self._seen[message.partition()] = message
+        key = None if message.key() is None else message.key().decode("utf-8", "replace")
         if message.value() is None:
-            key = message.key()
-            self.erased = None if key is None else key.decode("utf-8", "replace")
+            self.key = self.erased = key
             return None
         try:
-            return decode_status(message.value())
+            status = decode_status(message.value())
         except DecodeError:
             self.bad += 1
             return None
+        self.key = key
+        return status
 
     def __iter__(self) -> Iterator[Status]:
         """Events without end."""

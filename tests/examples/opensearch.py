@@ -49,21 +49,27 @@ def read(path):
 
 
 CLIENT = """
+def canonical_url(url):
+    return url.partition("#")[0].lower() if "://" in url else None
+
+
 class Status:
     def __init__(self, **fields):
         self.__dict__.update(fields)
 
 
 class StatusConsumer:
-    events = [Status(url="http://a.example/", status="unique"), Status(url="http://b.example/", status="unique"),
+    events = [Status(url="http://a.example/", status="unique"), Status(url="http://B.example/", status="loser"),
+              Status(url="http://b.example/#2", status="unique"),
               None, "http://a.example/", "http://nobody.example/"]  # None: a record that is no event
 
     def __init__(self, *_, group):
-        self.erased, self.commits, self.remade = None, 0, 0
+        self.erased, self.key, self.commits, self.remade = None, None, 0, 0
 
     def poll(self, _):
         event = self.events.pop(0) if self.events else None
         self.erased = event if isinstance(event, str) else None
+        self.key = self.erased or (canonical_url(event.url) if event else None)
         return None if self.erased else event
 
     def commit(self):
@@ -90,11 +96,28 @@ def check_erased(call, bulk, path, program):
         file.write(CLIENT)
     call("env", "PYTHONPATH=" + path("client"), sys.executable, "-B", bulk, "--pages", "two.jsonl", "--broker", "none",
          "--idle", "1", "-o", "topic")
-    for name in "two", "topic":
+    for name, url in ("two", "http://b.example/"), ("topic", "http://b.example/#2"):
         store = {}
         apply(read(path(name)), store)
-        if [document["url"] for document in store.values()] != ["http://b.example/"]:
+        if [(document["url"], document["samepage"]["status"]) for document in store.values()] != [(url, "unique")]:
             fail(name, "has", store)
+
+
+def check_spellings(call, bulk, path):
+    """With the package, spellings of a URL that are one page are one document in files, too."""
+    with open(path("spelled.jsonl"), "w", encoding="utf-8") as file:
+        for url in "http://a.example/#1", "HTTP://A.example/", "none":
+            file.write(json.dumps({"url": url, "content": "a page"}) + "\n")
+    with open(path("spelled.statuses"), "w", encoding="utf-8") as file:
+        file.write('{"url": "http://A.example/", "status": "unique"}\n')
+    said = call("env", "PYTHONPATH=" + path("client"), sys.executable, "-B", bulk, "--pages", "spelled.jsonl", "--statuses",
+                "spelled.statuses", "-o", "spelled").stderr
+    store = {}
+    apply(read(path("spelled")), store)
+    if [document["samepage"]["status"] for document in store.values()] != ["unique"]:
+        fail("two spellings of a page became", store)
+    if said.count("passed over") != 1 or "spelled.jsonl:3: passed over: its url" not in said:
+        fail("what is no URL is not named:", said)
 
 
 def check_unusual(call, bulk, path, program):
@@ -187,6 +210,7 @@ def main(source, program):
         if found["http://part.example/b"]["samepage"]["contained_in"] != "http://part.example/all":
             fail("a part is not known as one")
         check_erased(call, bulk, path, program)
+        check_spellings(call, bulk, path)
         check_unusual(call, bulk, path, program)
         check_damaged(call, bulk, path, program)
         losers = sum(event["status"] == "loser" for event in latest.values())

@@ -19,6 +19,13 @@ def taught(**options):
 
 
 class Predict(unittest.TestCase):
+    def test_spellings_of_one_page_have_one_canonical_url(self):
+        self.assertEqual(samepage.canonical_url("HTTP://User@A.Example:80#top"), "http://User@a.example/")
+        self.assertEqual(samepage.canonical_url("https://a.example:443/\u00e4?b=%41#c"), "https://a.example/\u00e4?b=%41")
+        for refused in ("", "/a", "http://", "http://a.example/b c", "http://a\0.example/", "http://\ud83d.example/",
+                        "http://a.example/" + "x" * 8192):
+            self.assertIsNone(samepage.canonical_url(refused), refused)
+
     def test_a_parameter_that_never_matters(self):
         said = taught(explore=0).predict("http://a.example/7?sid=99")
         self.assertEqual(said.url, "http://a.example/7?sid=1")

@@ -191,6 +191,17 @@ class Statuses(unittest.TestCase):
         self.assertTrue(broker.closed)
         self.assertEqual(broker.commits, 2)
 
+    def test_the_key_names_the_page_however_its_url_is_spelled(self):
+        key = b"http://a.example/"
+        broker = Broker([Message(self.encode(url="HTTP://A.example:80"), key=key), Message(b"junk", key=key),
+                         Message(self.encode(url="http://a.example/#top"), key=key), Message(None, key=key)])
+        with samepage.StatusConsumer("", topic="t", group="g", consumer=broker) as consumer:
+            self.assertIsNone(consumer.key)
+            told = [(getattr(consumer.poll(), "url", None), consumer.key, consumer.erased) for _ in range(5)]
+        page = key.decode()
+        self.assertEqual(told, [("HTTP://A.example:80", page, None), (None, None, None), ("http://a.example/#top", page, None),
+                                (None, page, page), (None, None, None)])
+
     def consume(self, *messages, commit_at=None):
         """The URLs in order, and "remade" where the topic was recreated; commits after the event of that number."""
         told, remade = [], 0

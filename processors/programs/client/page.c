@@ -1,9 +1,6 @@
 /* The pages topic for other programs: see samepage/page.h. */
 #include "samepage/page.h"
 
-#include <string.h>
-
-#include "base/url.h"
 #include "codec/codec.h"
 
 int samepage_page_decode(const void *value, size_t bytes, struct samepage_page *out)
@@ -26,18 +23,4 @@ int samepage_page_decode(const void *value, size_t bytes, struct samepage_page *
         .content_bytes = page.content.len,
     };
     return 0;
-}
-
-size_t samepage_url_canonical(const char *url, size_t bytes, char *out, size_t size)
-{
-    struct sp_buf canonical = {0};
-    size_t length = 0;
-    if (sp_url_canonical(sp_view(url, bytes), &canonical) == SP_OK)
-        length = canonical.len;
-    if (length && length < size) {
-        memcpy(out, canonical.data, length);
-        out[length] = 0;
-    }
-    sp_buf_done(&canonical);
-    return length;
 }
