@@ -12,6 +12,12 @@
 
 #define IN_CHARSET(name) name "; convert it: iconv -f " name " -t UTF-8 FILE | samepage ... -"
 
+#define ARROW                                                                                        \
+    "an Arrow file; write its rows as JSON lines (to_json of the library datasets), or as Parquet, " \
+    "which `python -m samepage` reads (the Python package)"
+
+#define IMAGE "an image, which has no text"
+
 #define DAMAGED(format)                                                                            \
     "not a " format                                                                                \
     " file, or its first bytes are damaged; fetch it again, or rename it if it is of "             \
@@ -84,6 +90,18 @@ const char *sp_input_foreign(struct sp_view head)
         {"PK\x03\x04", 4, "a ZIP archive; unpack it first"},
         {"PK\x05\x06", 4, "an empty ZIP archive"},
         {"PAR1", 4, "a Parquet file; `python -m samepage` reads these (the Python package)"},
+        {"ARROW1", 6, ARROW},
+        {"\xff\xff\xff\xff", 4, ARROW}, /* a stream, as the library datasets writes it */
+        {"ORC", 3, "an ORC file; write its rows as JSON lines, or as Parquet"},
+        {"SQLite format 3", 16,
+         "an SQLite database; make lines of a table: sqlite3 -json FILE 'SELECT ...' | jq -c '.[]' | "
+         "samepage ... -"},
+        {"7z\xbc\xaf\x27\x1c", 6, "a 7z archive; unpack it first"},
+        {"Rar!\x1a\x07", 6, "a RAR archive; unpack it first"},
+        {"\x89PNG\r\n", 6, IMAGE},
+        {"\xff\xd8\xff", 3, IMAGE},
+        {"GIF8", 4, IMAGE},
+        {"\xd0\xcf\x11\xe0", 4, "a file of Microsoft Office; save it as text"},
         {"%PDF-", 5, "a PDF file; make text of it (pdftotext)"},
         {"\xff\xfe\0\0", 4, IN_CHARSET("UTF-32")}, /* begins as UTF-16 does */
         {"\0\0\xfe\xff", 4, IN_CHARSET("UTF-32")},
