@@ -91,6 +91,7 @@ struct sp_worker {
         uint64_t taken;     /* of these, from the topic */
         int64_t handled_ms; /* when the last of them was taken */
     } transaction;
+    struct sp_offsets_call *offsets_call; /* NULL: none has lasted too long in this round */
     struct {
         rd_kafka_queue_t *queue; /* of the reply; NULL: none is waited for */
         int64_t asked_ms;        /* when the topics were last asked about; 0: never */
@@ -230,6 +231,15 @@ void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m
                                 const char *why);
 /* Of the producer: notes where messages went, and what could not be delivered. */
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg);
+
+/* ---- offsets.c ---- */
+
+/* Adds the offsets to the open transaction, and takes both objects over. Returns the failure of the
+ * round: SP_ABORT_TIMEOUT if the call takes longer than any question to the broker may. */
+enum sp_err sp_offsets_send(struct sp_worker *w, rd_kafka_topic_partition_list_t *offsets,
+                            rd_kafka_consumer_group_metadata_t *group);
+/* At the end of the round. True: a call still uses the producer, and destroys it at its end. */
+bool sp_offsets_leave(struct sp_worker *w);
 
 /* ---- waiting.c ---- */
 

@@ -366,14 +366,12 @@ static enum sp_err commit_offsets(struct sp_worker *w)
      * meanwhile. It then has no member id, and the broker accepts offsets without a member id
      * unchecked. So may_commit is asked after the metadata were taken: either they are those of a
      * member, and the broker refuses them if they are old, or may_commit notices. */
-    if (may_commit(w))
-        sp_failure_check(&w->failure, w->producer,
-                         rd_kafka_send_offsets_to_transaction(w->producer, offsets, metadata,
-                                                              sp_worker_timeout_ms(w)),
-                         "offsets");
-    rd_kafka_consumer_group_metadata_destroy(metadata);
-    rd_kafka_topic_partition_list_destroy(offsets);
-    sp_worker_alive(w);
+    if (may_commit(w)) {
+        sp_offsets_send(w, offsets, metadata);
+    } else {
+        rd_kafka_consumer_group_metadata_destroy(metadata);
+        rd_kafka_topic_partition_list_destroy(offsets);
+    }
     return w->failure.err == SP_OK ? end_transaction(w) : w->failure.err;
 }
 

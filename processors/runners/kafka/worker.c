@@ -371,6 +371,8 @@ static void close_round(struct sp_worker *w)
     for (int topic = 0; topic < SP_TOPICS; topic++)
         if (w->known[topic])
             rd_kafka_topic_destroy(w->known[topic]);
+    if (sp_offsets_leave(w))
+        w->producer = NULL;
     close_handle(&w->producer);
     if (w->policies.queue)
         rd_kafka_queue_destroy(w->policies.queue);
