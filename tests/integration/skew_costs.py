@@ -374,6 +374,20 @@ def a_winner_whose_url_is_spelled_differently_with_each_fetch_is_compared_with_n
             check(cost["messages"] <= 2 and cost["events"] <= 1, settings, pages, "pages:", cost)
 
 
+def with_a_margin_a_winner_that_changes_costs_few_comparisons_however_many_pages_won_before(work):
+    """The pages resemble the winner and hardly one another. Those that came first were told that they win."""
+    def edited(page, words):
+        rng, found = random.Random(page), [f"word{i}" for i in range(200)]
+        for word in range(words):
+            found[rng.randrange(200)] = f"new{page}x{word}"
+        return " ".join(found)
+
+    pages = 2000
+    crawl = [(page, edited(page, 3)) for page in range(pages)] + [(pages, edited(pages + at, 1)) for at in range(pages)]
+    summary = written(work, crawl, popularity=lambda page: 9 if page == pages else 1, settings=["winner.margin=2"])
+    check(0 < summary["compared"] <= 40 * pages, summary["compared"] / 2 / pages, "comparisons a fetch")
+
+
 def in_mode_fast_a_winner_that_leaves_costs_as_few_comparisons_in_a_group_four_times_as_large(work):
     """The winner of all others leaves, then the next one, until nobody is left."""
     def comparisons(pages):

@@ -55,7 +55,7 @@ static void crown(struct sp_large *l, struct sp_hub *h)
     sp_winning_add(l, h);
 }
 
-static void open_one(struct sp_large *l, struct sp_hub *h)
+void sp_cover_open(struct sp_large *l, struct sp_hub *h)
 {
     sp_hub_follow(h, NULL);
     if (h->open || h->todo)
@@ -84,7 +84,7 @@ static void depose(struct sp_large *l, struct sp_hub *h)
     }
     l->paid -= h->followers;
     while (h->first_follower)
-        open_one(l, h->first_follower);
+        sp_cover_open(l, h->first_follower);
 }
 
 /* Whether other members may have been told that m wins, or may have been skipped by a round because

@@ -89,8 +89,13 @@ static void set_best(struct sp_group *g, struct sp_hub *h, struct sp_member *bes
         h->rank = standing_of(best);
         h->page = best->page;
         sp_hub_shelve(&l->ranks, h);
-        sp_cover_judge_later(l, h);
     }
+}
+
+static void set_best_and_judge(struct sp_group *g, struct sp_hub *h, struct sp_member *best)
+{
+    set_best(g, h, best);
+    sp_cover_judge_later(g->large, h);
 }
 
 void sp_hub_enter(struct sp_group *g, struct sp_member *m)
@@ -102,7 +107,7 @@ void sp_hub_enter(struct sp_group *g, struct sp_member *m)
     hold_one_more(h, m);
     h->holders++;
     if (!h->best || rank_order(h->best, m) < 0)
-        set_best(g, h, m);
+        set_best_and_judge(g, h, m);
 }
 
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
@@ -115,14 +120,15 @@ void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
         return;
     if (h->holders) {
         struct sp_shelf_place place = {0, 0};
-        set_best(g, h, sp_hub_next(h, &place));
+        set_best_and_judge(g, h, sp_hub_next(h, &place));
     } else {
         set_best(g, h, NULL);
         unmake(st, g, h);
     }
 }
 
-static void reorder(struct sp_group *g, struct sp_member *m, struct sp_rank rank, bool incumbent)
+/* False: the hub's best member and its rank are as before. */
+static bool reorder(struct sp_group *g, struct sp_member *m, struct sp_rank rank, bool incumbent)
 {
     struct sp_hub *h = m->hub;
     bool several = h->several.count;
@@ -135,25 +141,34 @@ static void reorder(struct sp_group *g, struct sp_member *m, struct sp_rank rank
         hold(h, m);
     struct sp_shelf_place place = {0, 0};
     struct sp_member *best = several ? sp_hub_next(h, &place) : m;
-    if (best != h->best)
-        set_best(g, h, best);
+    if (best == h->best)
+        return false;
+    set_best(g, h, best);
+    return true;
 }
 
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
 {
-    reorder(g, m, rank, m->incumbent);
+    if (reorder(g, m, rank, m->incumbent))
+        sp_cover_judge_later(g->large, m->hub);
 }
 
+/* The hub stays what its member was told, a winner or a loser. So the next step need not decide it,
+ * which may take decisions on all hubs before it; a round tells whatever else has changed. */
 bool sp_hub_stand(struct sp_group_stage *st, struct sp_member *m)
 {
     bool kept = sp_member_was_kept(m), applies = st->options.winner_margin > 0 && m->hub;
     if (!applies || m->incumbent == kept || st->options.canary == SP_CANARY_NO_STANDING)
         return false;
     struct sp_group *g = m->hub->group;
-    reorder(g, m, m->rank, kept);
-    if (g->large->todo.count)
-        sp_round_begin(st, g);
-    return g->large->todo.count;
+    struct sp_rank_place changed = g->large->changed;
+    bool again = reorder(g, m, m->rank, kept);
+    g->large->changed = changed;
+    if (!again)
+        return false;
+    sp_cover_open(g->large, m->hub);
+    sp_round_begin(st, g);
+    return true;
 }
 
 /* ---- at a flush, and at the end */

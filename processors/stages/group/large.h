@@ -442,6 +442,9 @@ void sp_lookup_end(struct sp_large *l);
 /* ---- cover.c */
 /* Another member is the hub's best. */
 void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h);
+/* The hub needs another winner, or becomes one. Unlike one that is judged later, it is decided in
+ * the next update only if all hubs before it are. */
+void sp_cover_open(struct sp_large *l, struct sp_hub *h);
 /* The hub's best member is about to change or leave. */
 void sp_cover_leave(struct sp_group *g, struct sp_hub *h);
 /* Restores a winner known from before. */
