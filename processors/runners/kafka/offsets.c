@@ -4,6 +4,7 @@
  * worker waits no longer for it than for others. A call that is left behind keeps the producer,
  * which must not be destroyed under it, and destroys it at its end. */
 #include <pthread.h>
+#include <syslog.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -85,17 +86,19 @@ enum sp_err sp_offsets_send(struct sp_worker *w, rd_kafka_topic_partition_list_t
         free_call(c);
         return sp_failure_note(&w->failure, SP_BUSY, "offsets", "no thread could be started");
     }
-    const int64_t start_ms = sp_clock_ms();
     bool ended = false;
-    for (int left_ms = 1; !ended && left_ms > 0;) {
-        left_ms = sp_worker_left_ms(w, start_ms);
-        ended = has_ended(c, left_ms < WAIT_MS ? left_ms : WAIT_MS);
+    int64_t until_ms = sp_clock_ms() + c->timeout_ms;
+    for (int64_t now_ms; !ended && (now_ms = sp_clock_ms()) < until_ms;) {
+        int64_t stop_ms = now_ms + sp_worker_timeout_ms(w);
+        until_ms = stop_ms < until_ms ? stop_ms : until_ms;
+        ended = has_ended(c, until_ms - now_ms < WAIT_MS ? until_ms - now_ms : WAIT_MS);
         sp_worker_alive(w);
     }
     if (!ended) {
         w->offsets_call = c;
         return sp_failure_note_cause(&w->failure, SP_ABORT_TIMEOUT, "offsets",
-                                     "the coordinator of the consumer group does not reply");
+                                     "the coordinator of the consumer group does not reply; see "
+                                     "whether the broker that it is on is up");
     }
     pthread_join(c->thread, NULL);
     rd_kafka_error_t *error = c->error;
@@ -110,13 +113,15 @@ bool sp_offsets_leave(struct sp_worker *w)
         return false;
     w->offsets_call = NULL;
     pthread_mutex_lock(&c->lock);
-    c->left = true;
     bool ended = c->ended;
-    pthread_mutex_unlock(&c->lock);
     if (!ended) {
+        c->left = true;
         pthread_detach(c->thread);
-        return true;
+        rd_kafka_set_log_level(c->producer, LOG_EMERG); /* it may log after the stage has ended */
     }
+    pthread_mutex_unlock(&c->lock);
+    if (!ended)
+        return true;
     pthread_join(c->thread, NULL);
     if (c->error)
         rd_kafka_error_destroy(c->error);
