@@ -7,6 +7,10 @@
  * cell are dropped, and rows of other cells, whose state is unknown, are recalled (recalls.c). Each
  * new row pays for O(1) of that.
  *
+ * A recalled row probes the whole cell, where it may rely on many slots. So first a sample of the
+ * rows of other cells is recalled, and the rest only if fewer than half of it come back. Otherwise
+ * n rows of one cell that each rely on n of another one would probe n times each.
+ *
  * Each entry is stored with the length at which the list is cleaned next. A restart would otherwise
  * begin with short lists, and rows that were just recalled would be recalled again; where restarts
  * are frequent, there was no end to that.
@@ -18,7 +22,7 @@
 #include "base/mem.h"
 #include "compare/cell.h"
 
-enum { CLEANED_AT = 16 };
+enum { CLEANED_AT = 16, SAMPLE = 8 };
 
 struct relier {
     uint32_t home;
@@ -32,6 +36,8 @@ struct sp_relied {
     uint32_t cap;
     uint32_t look_at;  /* number of items at which repeats are dropped */
     uint32_t clean_at; /* rows */
+    uint32_t sampled;
+    struct relier *sample; /* rows that were recalled to see how many there are still; or NULL */
 };
 
 static struct relier relier_of(uint32_t home, struct sp_id content)
@@ -74,25 +80,92 @@ static uint32_t twice(uint32_t rows)
     return rows > CLEANED_AT / 2 ? 2 * rows : CLEANED_AT;
 }
 
-/* The list must have no repeats. */
-static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list)
+/* Recalls a row of another cell, which enters the list again if it still relies on the slot. */
+static void recall(struct sp_compare_stage *c, uint32_t slot, const struct relier *r)
 {
-    uint32_t kept = 0, recalled = 0, at = c->slots[slot].cell;
+    sp_relied_note(c, false, slot, r->home, content_of(r), 0);
+    sp_recalls_add(c, (struct sp_recall){c->slots[slot].cell, r->home, content_of(r), 0});
+}
+
+static void drop_deleted(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list)
+{
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier r = list->items[i];
-        if (r.home == at && is_here(c, &r)) {
+        if (r.home != c->slots[slot].cell || is_here(c, &r))
+            list->items[kept++] = r;
+        else
+            sp_relied_note(c, false, slot, r.home, content_of(&r), 0);
+    }
+    list->count = kept;
+}
+
+static bool is_foreign(const struct sp_compare_stage *c, uint32_t slot, const struct relier *r)
+{
+    return r->home != c->slots[slot].cell;
+}
+
+/* Recalls rows of other cells: all, or so many of them at equal distances. Returns their number. */
+static uint32_t recall_some(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list,
+                            uint32_t most)
+{
+    uint32_t foreign = 0, passed = 0, kept = 0, recalled = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        foreign += is_foreign(c, slot, &list->items[i]);
+    most = most < foreign ? most : foreign;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct relier r = list->items[i];
+        bool chosen = false;
+        if (is_foreign(c, slot, &r)) {
+            passed++;
+            chosen = (uint64_t)passed * most / foreign > recalled;
+        }
+        if (!chosen) {
             list->items[kept++] = r;
             continue;
         }
-        sp_relied_note(c, false, slot, r.home, content_of(&r), 0);
-        if (r.home != at) {
-            sp_recalls_add(c, (struct sp_recall){at, r.home, content_of(&r), 0});
-            recalled++;
-        }
+        recall(c, slot, &r);
+        if (list->sample)
+            list->sample[recalled] = r;
+        recalled++;
     }
     list->count = kept;
-    /* The rows recalled may all come back, which must not trigger another round. */
-    list->clean_at = list->look_at = twice(kept + recalled);
+    return recalled;
+}
+
+/* The list must have no repeats, and is sorted. */
+static bool has_come_back(const struct sp_relied *list)
+{
+    uint32_t back = 0;
+    for (uint32_t i = 0; i < list->sampled; i++)
+        back += bsearch(&list->sample[i], list->items, list->count, sizeof *list->items, by_row) !=
+                NULL;
+    return 2 * back >= list->sampled;
+}
+
+static void forget_sample(struct sp_relied *list)
+{
+    sp_free(list->sample);
+    list->sample = NULL;
+    list->sampled = 0;
+}
+
+/* The list must have no repeats, and is sorted. The rows recalled may all come back, which must not
+ * trigger another round. */
+static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list)
+{
+    bool sampled = list->sampled > 0, alive = sampled && has_come_back(list);
+    uint32_t recalled = 0;
+    forget_sample(list);
+    drop_deleted(c, slot, list);
+    if (!sampled) {
+        list->sample = sp_alloc(SAMPLE * sizeof *list->sample);
+        recalled = list->sampled = recall_some(c, slot, list, SAMPLE);
+    } else if (!alive) {
+        recalled = recall_some(c, slot, list, UINT32_MAX);
+    }
+    uint32_t rows = list->count + recalled;
+    list->clean_at = list->look_at = list->sampled ? rows + rows / 4 : twice(rows);
 }
 
 static uint32_t list_new(struct sp_compare_stage *c)
@@ -153,6 +226,7 @@ static void end(struct sp_compare_stage *c, uint32_t slot, bool recall, uint32_t
                 c, (struct sp_recall){at, r->home, content_of(r), r->home == at ? mark : 0});
     }
     sp_free(list->items);
+    sp_free(list->sample);
     *list = (struct sp_relied){.count = c->free_relied};
     c->free_relied = c->slots[slot].relied;
     c->slots[slot].relied = 0;
@@ -176,7 +250,9 @@ void sp_relied_delete(struct sp_compare_stage *c, uint32_t slot)
 
 void sp_relied_free(struct sp_compare_stage *c)
 {
-    for (uint32_t i = 0; i < c->relied_count; i++)
+    for (uint32_t i = 0; i < c->relied_count; i++) {
         sp_free(c->relied[i].items);
+        sp_free(c->relied[i].sample);
+    }
     sp_free(c->relied);
 }

@@ -184,15 +184,21 @@ static uint32_t place_of(uint32_t family, uint32_t i)
 }
 
 /* The text of a family with `own` of its shingles, and those from OWN on of this member. */
-static void put_member(struct world *w, uint64_t page, uint32_t family, uint32_t own,
-                       uint32_t member)
+static void put_member_of_length(struct world *w, uint64_t page, uint32_t family, uint32_t own,
+                                 uint32_t member, uint32_t length)
 {
     uint32_t hashes[SHINGLES];
     for (uint32_t i = 0; i < SHINGLES; i++)
         hashes[i] = (i + 1) * NEIGHBOUR;
     for (uint32_t i = 0; i < own; i++)
         hashes[place_of(family, i)] += 1 + family + (i >= OWN ? MOST_STARS * member : 0);
-    put_text(w, page, hashes, SHINGLES);
+    put_text(w, page, hashes, length);
+}
+
+static void put_member(struct world *w, uint64_t page, uint32_t family, uint32_t own,
+                       uint32_t member)
+{
+    put_member_of_length(w, page, family, own, member, SHINGLES);
 }
 
 static uint64_t page_of(uint32_t family, uint32_t member)
@@ -215,6 +221,47 @@ static void put_families(struct world *w, uint32_t stars, uint32_t similar)
             put_member(w, page_of(family, member), family, OWN + MORE, member - 1);
     }
     put_member(w, CENTRE, 0, 0, 0);
+}
+
+/* Rows that resemble all of as many stars of another cell: the probes of a row. */
+static uint64_t probes_of_rows(uint32_t rows)
+{
+    struct world w;
+    begin(&w);
+    for (uint32_t family = 0; family < rows; family++)
+        put_member(&w, page_of(family, 0), family, OWN, 0);
+    uint64_t before = probes(&w);
+    for (uint32_t i = 0; i < rows; i++)
+        put_member_of_length(&w, CENTRE + i, 0, 0, 0, length_next_door(&w));
+    CU_ASSERT(w.edges >= rows * rows);
+    uint64_t found = (probes(&w) - before) / rows;
+    stage_done(&w.stage);
+    return found;
+}
+
+TEST(rows_that_all_rely_on_as_many_rows_of_another_cell_probe_few_times)
+{
+    uint64_t few = probes_of_rows(MOST_STARS / 4), many = probes_of_rows(MOST_STARS);
+    CU_ASSERT(many <= 2 * few); /* a sample of each list whenever it has doubled */
+}
+
+/* Rows of another cell come and go, and no message says that they went. */
+TEST(of_rows_that_are_gone_few_are_kept)
+{
+    enum { GONE = 300 };
+    struct world w;
+    begin(&w);
+    put(&w, 1, LEFT, SHINGLES);
+    put(&w, 2, LEFT + 1, SHINGLES); /* in the star of the first */
+    for (uint64_t page = 3; page < 3 + GONE; page++) {
+        put(&w, page, MIDDLE, length_next_door(&w));
+        remove_page(&w, page, length_next_door(&w));
+    }
+    uint32_t before = w.count;
+    remove_page(&w, 1, SHINGLES); /* asks each of them to probe again */
+    CU_ASSERT(w.count > before);
+    CU_ASSERT(w.count <= before + GONE / 3);
+    stage_done(&w.stage);
 }
 
 /* The edges that were told, and the comparisons, while the first members of all stars left. */
