@@ -26,7 +26,7 @@ import time
 
 try:
     from samepage import canonical_url as canonical  # tools/python builds it
-except ImportError:
+except (ImportError, OSError):  # the package, or the library in it, is not there
     def canonical(url):
         return url
 
@@ -123,7 +123,10 @@ def events(options):
                 consumer.commit()
                 continue
             last = time.monotonic()
-            yield consumer.key, vars(status) if status else {"url": consumer.erased, "status": "forgotten"}
+            # Other writers may leave out the key.
+            page = consumer.key or canonical(status.url)
+            if page is not None:
+                yield page, vars(status) if status else {"url": consumer.erased, "status": "forgotten"}
 
 
 def requests(options):

@@ -62,12 +62,14 @@ def _spelled(url: str) -> bytes:
 
 
 def canonical_url(url: str) -> Optional[str]:
-    """The canonical form of a URL: the same for all spellings that are one page. None if it has no scheme or no host, a
-    space or a control character, or more than 8,192 bytes.
+    """The canonical form of a URL, a str: the same for all spellings that are one page. None if it has no scheme or no
+    host, a space or a control character, or more than 8,192 bytes. TypeError if it is no str.
 
     >>> canonical_url("HTTP://A.example:80/b#c")
     'http://a.example/b'
     """
+    if not isinstance(url, str):
+        raise TypeError(f"a URL is a str, not {type(url).__name__}")
     data = _spelled(url)
     size = _library.samepage_url_canonical(data, len(data), None, 0)
     out = ctypes.create_string_buffer(size + 1)

@@ -69,7 +69,8 @@ class StatusConsumer:
     def poll(self, _):
         event = self.events.pop(0) if self.events else None
         self.erased = event if isinstance(event, str) else None
-        self.key = self.erased or (canonical_url(event.url) if event else None)
+        # One without a key, as other writers may send it.
+        self.key = self.erased or (canonical_url(event.url) if event and "#" in event.url else None)
         return None if self.erased else event
 
     def commit(self):

@@ -25,6 +25,9 @@ class Predict(unittest.TestCase):
         for refused in ("", "/a", "http://", "http://a.example/b c", "http://a\0.example/", "http://\ud83d.example/",
                         "http://a.example/" + "x" * 8192):
             self.assertIsNone(samepage.canonical_url(refused), refused)
+        for other in (None, b"http://a.example/"):
+            with self.assertRaisesRegex(TypeError, "a URL is a str"):
+                samepage.canonical_url(other)
 
     def test_a_parameter_that_never_matters(self):
         said = taught(explore=0).predict("http://a.example/7?sid=99")
