@@ -34,10 +34,10 @@ struct sp_relied {
     struct relier *items;
     uint32_t count; /* of a free list: the next free one */
     uint32_t cap;
-    uint32_t look_at;  /* number of items at which repeats are dropped */
-    uint32_t clean_at; /* rows */
+    uint32_t look_at;      /* number of items at which repeats are dropped */
+    uint32_t clean_at;     /* rows */
+    struct relier *sample; /* rows that were recalled to see how many there are still; NULL: none */
     uint32_t sampled;
-    struct relier *sample; /* rows that were recalled to see how many there are still; or NULL */
 };
 
 static struct relier relier_of(uint32_t home, struct sp_id content)
@@ -80,11 +80,21 @@ static uint32_t twice(uint32_t rows)
     return rows > CLEANED_AT / 2 ? 2 * rows : CLEANED_AT;
 }
 
-/* Recalls a row of another cell, which enters the list again if it still relies on the slot. */
-static void recall(struct sp_compare_stage *c, uint32_t slot, const struct relier *r)
+static bool is_foreign(const struct sp_compare_stage *c, uint32_t slot, const struct relier *r)
+{
+    return r->home != c->slots[slot].cell;
+}
+
+static void forget(struct sp_compare_stage *c, uint32_t slot, const struct relier *r)
 {
     sp_relied_note(c, false, slot, r->home, content_of(r), 0);
-    sp_recalls_add(c, (struct sp_recall){c->slots[slot].cell, r->home, content_of(r), 0});
+}
+
+/* Has the row probe the star of that mark (0: all), of which another cell knows nothing. */
+static void recall(struct sp_compare_stage *c, uint32_t slot, const struct relier *r, uint32_t mark)
+{
+    sp_recalls_add(c, (struct sp_recall){c->slots[slot].cell, r->home, content_of(r),
+                                         is_foreign(c, slot, r) ? 0 : mark});
 }
 
 static void drop_deleted(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list)
@@ -92,45 +102,42 @@ static void drop_deleted(struct sp_compare_stage *c, uint32_t slot, struct sp_re
     uint32_t kept = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier r = list->items[i];
-        if (r.home != c->slots[slot].cell || is_here(c, &r))
+        if (is_foreign(c, slot, &r) || is_here(c, &r))
             list->items[kept++] = r;
         else
-            sp_relied_note(c, false, slot, r.home, content_of(&r), 0);
+            forget(c, slot, &r);
     }
     list->count = kept;
 }
 
-static bool is_foreign(const struct sp_compare_stage *c, uint32_t slot, const struct relier *r)
+static uint32_t count_foreign(const struct sp_compare_stage *c, uint32_t slot,
+                              const struct sp_relied *list)
 {
-    return r->home != c->slots[slot].cell;
-}
-
-/* Recalls rows of other cells: all, or so many of them at equal distances. Returns their number. */
-static uint32_t recall_some(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list,
-                            uint32_t most)
-{
-    uint32_t foreign = 0, passed = 0, kept = 0, recalled = 0;
+    uint32_t foreign = 0;
     for (uint32_t i = 0; i < list->count; i++)
         foreign += is_foreign(c, slot, &list->items[i]);
-    most = most < foreign ? most : foreign;
+    return foreign;
+}
+
+/* Recalls so many of the `foreign` rows of other cells, at equal distances. They enter the list
+ * again if they still rely on the slot. ret_recalled: NULL, or an array of `wanted`. */
+static void recall_some(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list,
+                        uint32_t foreign, uint32_t wanted, struct relier *ret_recalled)
+{
+    uint32_t passed = 0, kept = 0, recalled = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier r = list->items[i];
-        bool chosen = false;
-        if (is_foreign(c, slot, &r)) {
-            passed++;
-            chosen = (uint64_t)passed * most / foreign > recalled;
-        }
-        if (!chosen) {
+        if (!is_foreign(c, slot, &r) || (uint64_t)++passed * wanted / foreign == recalled) {
             list->items[kept++] = r;
             continue;
         }
-        recall(c, slot, &r);
-        if (list->sample)
-            list->sample[recalled] = r;
+        forget(c, slot, &r);
+        recall(c, slot, &r, 0);
+        if (ret_recalled)
+            ret_recalled[recalled] = r;
         recalled++;
     }
     list->count = kept;
-    return recalled;
 }
 
 /* The list must have no repeats, and is sorted. */
@@ -141,6 +148,14 @@ static bool has_come_back(const struct sp_relied *list)
         back += bsearch(&list->sample[i], list->items, list->count, sizeof *list->items, by_row) !=
                 NULL;
     return 2 * back >= list->sampled;
+}
+
+static void recall_sample(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list,
+                          uint32_t foreign)
+{
+    list->sampled = foreign < SAMPLE ? foreign : SAMPLE;
+    list->sample = sp_alloc(list->sampled * sizeof *list->sample);
+    recall_some(c, slot, list, foreign, list->sampled, list->sample);
 }
 
 static void forget_sample(struct sp_relied *list)
@@ -154,17 +169,14 @@ static void forget_sample(struct sp_relied *list)
  * trigger another round. */
 static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list)
 {
-    bool sampled = list->sampled > 0, alive = sampled && has_come_back(list);
-    uint32_t recalled = 0;
+    bool sampled = list->sampled > 0, gone = sampled && !has_come_back(list);
     forget_sample(list);
     drop_deleted(c, slot, list);
-    if (!sampled) {
-        list->sample = sp_alloc(SAMPLE * sizeof *list->sample);
-        recalled = list->sampled = recall_some(c, slot, list, SAMPLE);
-    } else if (!alive) {
-        recalled = recall_some(c, slot, list, UINT32_MAX);
-    }
-    uint32_t rows = list->count + recalled;
+    uint32_t rows = list->count, foreign = count_foreign(c, slot, list);
+    if (foreign > 0 && gone)
+        recall_some(c, slot, list, foreign, foreign, NULL);
+    else if (foreign > 0 && !sampled)
+        recall_sample(c, slot, list, foreign);
     list->clean_at = list->look_at = list->sampled ? rows + rows / 4 : twice(rows);
 }
 
@@ -213,17 +225,15 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
         list->look_at = twice(list->count);
 }
 
-/* Frees the list. If `recall`, recalls its rows, to probe the star of that mark (0: all). */
-static void end(struct sp_compare_stage *c, uint32_t slot, bool recall, uint32_t mark)
+/* Frees the list. If `recalls`, recalls its rows, to probe the star of that mark (0: all). */
+static void end(struct sp_compare_stage *c, uint32_t slot, bool recalls, uint32_t mark)
 {
     struct sp_relied *list = list_of(c, slot);
-    uint32_t at = c->slots[slot].cell;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier *r = &list->items[i];
-        sp_relied_note(c, false, slot, r->home, content_of(r), 0);
-        if (recall)
-            sp_recalls_add(
-                c, (struct sp_recall){at, r->home, content_of(r), r->home == at ? mark : 0});
+        forget(c, slot, r);
+        if (recalls)
+            recall(c, slot, r, mark);
     }
     sp_free(list->items);
     sp_free(list->sample);
@@ -244,8 +254,8 @@ void sp_relied_delete(struct sp_compare_stage *c, uint32_t slot)
         return;
     /* Kids of a headless star have moved to the star of its heir, which is not reported. */
     bool headless = sp_stars_ghost(c->stars, slot) != NO_SLOT;
-    bool recall = headless || sp_stars_members(c->stars, slot) > 1;
-    end(c, slot, recall, recall ? sp_stars_mark(c->stars, slot) : 0);
+    bool recalls = headless || sp_stars_members(c->stars, slot) > 1;
+    end(c, slot, recalls, recalls ? sp_stars_mark(c->stars, slot) : 0);
 }
 
 void sp_relied_free(struct sp_compare_stage *c)
