@@ -238,7 +238,7 @@ void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, v
  * round: SP_ABORT_TIMEOUT if the call takes longer than any question to the broker may. */
 enum sp_err sp_offsets_send(struct sp_worker *w, rd_kafka_topic_partition_list_t *offsets,
                             rd_kafka_consumer_group_metadata_t *group);
-/* At the end of the round. True: a call still uses the producer, and destroys it at its end. */
+/* At the end of the round. True: a call still uses the producer, which is destroyed after it. */
 bool sp_offsets_leave(struct sp_worker *w);
 
 /* ---- waiting.c ---- */
