@@ -25,16 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "samepage/api.h"
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#ifndef SAMEPAGE_API
-#if defined(__GNUC__)
-#define SAMEPAGE_API __attribute__((visibility("default")))
-#else
-#define SAMEPAGE_API
-#endif
 #endif
 
 enum {
@@ -83,16 +77,17 @@ SAMEPAGE_API double samepage_document_similarity(const struct samepage_document 
 
 /* The verdict on one document of a list. */
 struct samepage_verdict {
-    int32_t repeats;  /* SAMEPAGE_KEPT, or the position in the list, from 0, of the kept document
-                       * that it repeats */
+    int32_t repeats;  /* SAMEPAGE_KEPT, or the position in the list, from 0, of the first kept
+                       * document that it repeats */
     float similarity; /* to that document; 0 if the document is kept */
 };
 
 /* Settings, scratch memory and the verdicts on recent lists. Thread rule: one thread at a time. */
 struct samepage_filter;
 
-/* Makes a filter, which the caller frees. threshold: above 0, at most 1. recent_sets: the number of
- * lists whose verdicts are remembered, 0 to 2^20. Returns NULL if one of them is out of range. */
+/* Makes a filter, which the caller frees. threshold: above 0, at most 1. recent_sets: the largest
+ * number of lists whose verdicts are remembered, 0 to 2^20. Returns NULL if one of them is out of
+ * range. */
 SAMEPAGE_API struct samepage_filter *samepage_filter_new(double threshold, size_t recent_sets);
 /* Frees a filter; its documents stay. NULL is allowed. */
 SAMEPAGE_API void samepage_filter_free(struct samepage_filter *filter);

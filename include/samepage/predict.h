@@ -25,16 +25,10 @@
 
 #include <stddef.h>
 
+#include "samepage/api.h"
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#ifndef SAMEPAGE_API
-#if defined(__GNUC__)
-#define SAMEPAGE_API __attribute__((visibility("default")))
-#else
-#define SAMEPAGE_API
-#endif
 #endif
 
 struct samepage_predictor;
@@ -70,8 +64,7 @@ SAMEPAGE_API void samepage_predictor_free(struct samepage_predictor *predictor);
 SAMEPAGE_API int samepage_predictor_explore(struct samepage_predictor *predictor, double share);
 
 /* Learns that the URL was fetched and had this content of `length` bytes, which is not kept.
- * Returns 0, or -1 if the URL is not absolute (of any scheme) or longer than 8,192 bytes; nothing
- * is learned then. */
+ * Returns 0, or -1 if the URL is NULL or has no canonical form (url.h); nothing is learned then. */
 SAMEPAGE_API int samepage_predict_learn(struct samepage_predictor *predictor, const char *url,
                                         const void *content, size_t length);
 /* Forgets the page of a URL that is gone or redirects: no other URL is predicted to be its copy. A

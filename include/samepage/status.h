@@ -41,16 +41,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "samepage/api.h"
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#ifndef SAMEPAGE_API
-#if defined(__GNUC__)
-#define SAMEPAGE_API __attribute__((visibility("default")))
-#else
-#define SAMEPAGE_API
-#endif
 #endif
 
 enum samepage_status {

@@ -6,24 +6,19 @@
 
 #include <stddef.h>
 
+#include "samepage/api.h"
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#ifndef SAMEPAGE_API
-#if defined(__GNUC__)
-#define SAMEPAGE_API __attribute__((visibility("default")))
-#else
-#define SAMEPAGE_API
-#endif
 #endif
 
 enum { SAMEPAGE_URL_BYTES = 8193 }; /* room for any canonical URL, NUL included */
 
 /* Computes the canonical form of a URL, which identifies a page (RFC 3986, section 6.2.2: scheme
  * and host in lower case, no default port, no fragment, ...). Returns its length without NUL, or 0
- * if the URL is not absolute or longer than 8,192 bytes. Writes it to `out`, terminated by NUL, if
- * `size` is greater than its length; otherwise writes nothing. */
+ * if it has no scheme or no host (doc:ID needs none), a space or a control character, or more than
+ * 8,192 bytes. Writes it to `out`, terminated by NUL, if `size` is greater than its length;
+ * otherwise writes nothing. */
 SAMEPAGE_API size_t samepage_url_canonical(const char *url, size_t bytes, char *out, size_t size);
 
 #ifdef __cplusplus
